@@ -62,7 +62,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (25 minutes on two idle cores)
 
 # The tests of ./test/conformance that need no FoundationDB: they compare the model with a recording.
-RECORDED_CONFORMANCE := '^(TestTheModelIsTheRecordedDatabase|TestTheScriptsAreReadable)$$'
+RECORDED_CONFORMANCE := '^(TestTheModelMatchesTheRecordedDatabase|TestTheConformanceScriptsParse)$$'
 PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/... ./test/realdb/programs/...
 
 .PHONY: test-unit
@@ -110,7 +110,7 @@ not-run:
 	@echo "  make test-release  archives, packages, images, Krew, Argo CD, Flux, alerts, pipelines and shells: builds six platforms twice"
 	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
 	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
-	@echo "  make conformance  TestTheModelIsTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"
+	@echo "  make conformance  TestTheModelMatchesTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"
 	@echo "  make test-real-native  TestRealNativeConforms: needs a database, its fdbcli, and FoundationDB's client package"
 	@[ -d "$${FDB_RECORDINGS:-../shared/recordings}" ] || echo "  the replay of all recordings: no folder $${FDB_RECORDINGS:-../shared/recordings} (FDB_RECORDINGS); the excerpts in testdata were replayed"
 	@[ -d "$${FDB_OPERATOR_CASES:-../shared/operator-cases}" ] || echo "  the comparison with all recorded cases of the operator: no folder $${FDB_OPERATOR_CASES:-../shared/operator-cases} (FDB_OPERATOR_CASES); the excerpt in internal/opcases was compared"

@@ -102,7 +102,7 @@ func importsOf(p *build.Package) []string {
 	return imports
 }
 
-func TestPackagesImportWhatTheArchitectureSays(t *testing.T) {
+func TestPackageImportsMatchTheArchitecturePage(t *testing.T) {
 	packages := sourcePackages(t)
 	allowed := map[string]string{}
 	for _, row := range cells(t, "Packages") {
@@ -148,7 +148,7 @@ func isFdbsim(name string) bool {
 	return name == "internal/fdbsim" || strings.HasPrefix(name, "internal/fdbsim/")
 }
 
-func TestOnlyForecastsAndTestsImportTheSimulatedWorld(t *testing.T) {
+func TestOnlyForecastsAndTestsImportTheSimulation(t *testing.T) {
 	for name, p := range sourcePackages(t) {
 		for _, imported := range importsOf(p) {
 			inside := name == "pkg/forecast" && imported == "pkg/reconcile/sim" || isFdbsim(name) && isFdbsim(imported) || name == "pkg/reconcile/sim" && imported == "internal/fdbsim" || name == stagesOfTests && imported == "internal/opcases"
@@ -159,7 +159,7 @@ func TestOnlyForecastsAndTestsImportTheSimulatedWorld(t *testing.T) {
 	}
 }
 
-func TestOnlyFdbsimImportsItsParts(t *testing.T) {
+func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || entry.IsDir() {
@@ -217,7 +217,7 @@ func sizeOf(t *testing.T, dir string, p *build.Package) (files, lines int) {
 var namedFunction = regexp.MustCompile("`((?:cmd|pkg)/[\\w/-]+\\.go)` `([A-Za-z.]+)`")
 
 // The walks through the code name files and functions that exist.
-func TestTheWalksOfTheArchitectureNameCodeThatExists(t *testing.T) {
+func TestTheArchitecturePageNamesExistingFunctions(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // The page about check has every rule, in the words of the command.
-func TestThePageHasTheRulesOfCheck(t *testing.T) {
+func TestTheCheckPageListsEveryRule(t *testing.T) {
 	text, err := os.ReadFile("check.md")
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func textsIn(t *testing.T, dir string) map[string]string {
 	return texts
 }
 
-func TestTheReferencePagesAreThoseOfTheHelp(t *testing.T) {
+func TestTheReferencePagesMatchTheHelp(t *testing.T) {
 	// Defaults of flags must not depend on the machine.
 	t.Setenv("HOME", "/home/generator")
 	t.Setenv("KUBECACHEDIR", "/var/generator")
@@ -77,7 +77,7 @@ func TestOnlyTheRootPageHasTheGlobalFlags(t *testing.T) {
 var overviewRow = regexp.MustCompile("(?m)^\\| \\[`([\\w -]+)`\\]\\(commands/(\\S+\\.md)\\)[^|]*\\| ([^|]+) \\|")
 
 // The overview has a row for every command of the root page, in its words, and links every page.
-func TestTheOverviewHasEveryCommand(t *testing.T) {
+func TestTheCommandsPageListsEveryCommand(t *testing.T) {
 	overview, err := os.ReadFile("commands.md")
 	if err != nil {
 		t.Fatal(err)

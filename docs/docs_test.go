@@ -20,7 +20,7 @@ var (
 	gate     = regexp.MustCompile(`"(G-[A-Z-]+)"`)
 )
 
-func TestEveryTestThatIsNamedExists(t *testing.T) {
+func TestTestsNamedInTheDocsExist(t *testing.T) {
 	sources := testSources(t)
 	named := 0
 	for file, text := range pages(t) {
@@ -37,7 +37,7 @@ func TestEveryTestThatIsNamedExists(t *testing.T) {
 }
 
 // A rule is found by the file that its row names, also after the file moved.
-func TestEveryCodeFileThatIsNamedExists(t *testing.T) {
+func TestSourceFilesNamedInTheDocsExist(t *testing.T) {
 	named := 0
 	for file, text := range pages(t) {
 		for _, m := range codePath.FindAllStringSubmatch(text, -1) {
@@ -52,7 +52,7 @@ func TestEveryCodeFileThatIsNamedExists(t *testing.T) {
 	}
 }
 
-func TestEveryLinkedFileExists(t *testing.T) {
+func TestLinksInTheDocsResolve(t *testing.T) {
 	all := pages(t)
 	for file, text := range all {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
@@ -86,7 +86,7 @@ func anchorsOf(text string) []string {
 }
 
 // Users look up a gate that the code can refuse with.
-func TestEveryGateThatIsAskedIsExplained(t *testing.T) {
+func TestEveryEvaluatedGateIsExplainedInTheDocs(t *testing.T) {
 	safety, err := os.ReadFile("safety.md")
 	if err != nil {
 		t.Fatal(err)

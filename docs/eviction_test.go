@@ -13,7 +13,7 @@ import (
 )
 
 // The page about evictions has the rules of the code.
-func TestTheEvictionTableIsThatOfTheCode(t *testing.T) {
+func TestTheEvictionPageTableMatchesTheEvictionRules(t *testing.T) {
 	text, err := os.ReadFile("eviction.md")
 	if err != nil {
 		t.Fatal(err)

@@ -40,9 +40,9 @@ var evidenceOf = map[string]bool{"`recorded`": true, "`run`": true, "`read`": tr
 // factsOfThePlugin are the sections that have no facts of other programs.
 var factsOfThePlugin = []string{"How each fact is known", "Without a database", "Stories", "Faults"}
 
-// TestEveryFactHasOneEvidence reads the rows of all tables: each ends with one of the words that
+// TestEveryFactHasOneKindOfEvidence reads the rows of all tables: each ends with one of the words that
 // the page explains, and every word is used.
-func TestEveryFactHasOneEvidence(t *testing.T) {
+func TestEveryFactHasOneKindOfEvidence(t *testing.T) {
 	text, err := os.ReadFile("facts.md")
 	if err != nil {
 		t.Fatal(err)

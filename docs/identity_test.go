@@ -97,7 +97,7 @@ var proseDecides = map[string]int{
 
 // Logic that reads sentences breaks when a sentence is improved, and nothing warns of it.
 // Text may be asked whether it is empty, and nothing else.
-func TestNoLogicReadsTextForPeople(t *testing.T) {
+func TestNoLogicReadsRenderedText(t *testing.T) {
 	found := map[string]int{}
 	for _, file := range sourceFiles(t, "../pkg") {
 		ast.Inspect(parsedFile(t, file), func(n ast.Node) bool {

@@ -131,7 +131,7 @@ func plain(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
 
-func TestPassagesAreFoundAcrossLines(t *testing.T) {
+func TestForbiddenWordsAreFoundAcrossLines(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "a.go")
 	err := os.WriteFile(source, []byte("package a\n\nimport _ \"nobody/anew\"\n\n// F is made by\n// hand.\n//nolint:nobody // no text\nvar f = `json:\"wish\"`\n"), 0o600)

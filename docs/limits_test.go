@@ -48,7 +48,7 @@ func TestSharedTypesStayWithinTheirLimits(t *testing.T) {
 	}
 }
 
-func TestFewFunctionsHaveBoolParameters(t *testing.T) {
+func TestBoolParametersStayWithinTheLimit(t *testing.T) {
 	var found []string
 	for dir, files := range allSource(t) {
 		eachFunction(t, dir, files, func(f *ast.FuncDecl) {
@@ -65,7 +65,7 @@ func TestFewFunctionsHaveBoolParameters(t *testing.T) {
 	}
 }
 
-func TestFewRulesOfTheLinterAreSuspended(t *testing.T) {
+func TestNolintCommentsStayWithinTheLimit(t *testing.T) {
 	n := 0
 	for dir, files := range allSource(t) {
 		for _, name := range files {

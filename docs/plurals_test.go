@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-func TestOneThingIsSingular(t *testing.T) {
+func TestACountOfOneIsSingular(t *testing.T) {
 	wrong := regexp.MustCompile(`(?:^|[^\w/.=\[])1(?: |\n *)(?:` + anyOf(kindsOfThings) + ` )?(?:` + anyOf(plurals(t)) + `)\b`)
 	colors := regexp.MustCompile(`[␛\x1b]\[[0-9;]*m`)
 	for file, text := range writtenTexts(t) {
@@ -28,7 +28,7 @@ func TestOneThingIsSingular(t *testing.T) {
 }
 
 // A share such as "0/1 zones" is the label of a gauge.
-func TestPluralsAreMadeByPhrase(t *testing.T) {
+func TestPluralsAreRenderedByThePhrasePackage(t *testing.T) {
 	byHand := regexp.MustCompile(`(?:^|[^/])%[dv] (?:of %[dv] )?(?:(?:%s|` + anyOf(kindsOfThings) + `) )?(?:` + anyOf(plurals(t)) + `)\b|[a-z]\(e?s\)`)
 	for path, file := range sources(t) {
 		for node := range ast.Preorder(file) {

@@ -44,7 +44,7 @@ type workflow struct {
 }
 
 // What a contributor runs is what runs for a pull request: one script, with read permissions only.
-func TestTheWorkflowRunsWhatAChangeMustPass(t *testing.T) {
+func TestTheCIWorkflowRunsTheContributorScript(t *testing.T) {
 	var w workflow
 	readYAML(t, ".github/workflows/ci.yaml", &w)
 	if w.On.Push == nil || !slices.Equal(w.On.Push.Branches, []string{"main"}) {
@@ -79,7 +79,7 @@ func TestTheWorkflowRunsWhatAChangeMustPass(t *testing.T) {
 }
 
 // A release is built by what contributors can run, signed, and has a provenance of every file.
-func TestTheReleaseWorkflowPublishesWhatTheRepositoryBuilds(t *testing.T) {
+func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 	var w workflow
 	readYAML(t, ".github/workflows/release.yaml", &w)
 	if w.On.Push == nil || w.On.PullRequest != nil || !slices.Equal(w.On.Push.Tags, []string{"v*"}) || len(w.On.Push.Branches) > 0 {
@@ -155,7 +155,7 @@ func TestIssueFormsAreValid(t *testing.T) {
 }
 
 // Users read in the changelog what a release changes.
-func TestTheChangelogHasTheNextRelease(t *testing.T) {
+func TestTheChangelogHasAnUnreleasedEntry(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func readRelease(t *testing.T) release {
 var manifestPath = regexp.MustCompile(`manifests/[a-z][\w./-]*\w`)
 
 // What a page installs from is in the archive that the page comes with or leads to.
-func TestReleasesContainWhatPagesInstallFrom(t *testing.T) {
+func TestReleaseArchivesContainTheManifestsNamedInDocs(t *testing.T) {
 	r := readRelease(t)
 	named := map[string]string{}
 	for file, text := range pages(t) {

@@ -12,7 +12,7 @@ import (
 )
 
 // The page about the dashboard lists all keys.
-func TestTheKeysOfThePageAreThoseOfTheScreen(t *testing.T) {
+func TestTheDashboardPageListsAllKeys(t *testing.T) {
 	text, err := os.ReadFile("dashboard.md")
 	if err != nil {
 		t.Fatal(err)

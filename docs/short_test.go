@@ -42,7 +42,7 @@ func faultOf(short string) string {
 	return ""
 }
 
-func TestFaultOfShort(t *testing.T) {
+func TestWhichShortDescriptionsAreValid(t *testing.T) {
 	tests := map[string]bool{
 		"Replace process groups":          true,
 		"Cordon, drain or uncordon nodes": true,
@@ -64,7 +64,7 @@ func TestFaultOfShort(t *testing.T) {
 }
 
 // The allow list names commands whose summary is to be rewritten; it only shrinks.
-func TestEverySummaryOfACommandIsShort(t *testing.T) {
+func TestEveryCommandHasAValidShortDescription(t *testing.T) {
 	listed, err := os.ReadFile(shortAllowList)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestEverySummaryOfACommandIsShort(t *testing.T) {
 		case fault != "" && !allowed[s.command]:
 			t.Errorf("%s: Short %q %s", s.command, s.short, fault)
 		case fault == "" && allowed[s.command] && !*update:
-			t.Errorf("%s: Short %q is correct: run go test ./docs -run TestEverySummaryOfACommandIsShort -update", s.command, s.short)
+			t.Errorf("%s: Short %q is correct: run go test ./docs -run TestEveryCommandHasAValidShortDescription -update", s.command, s.short)
 		case fault != "":
 			kept += s.command + "\n"
 		}

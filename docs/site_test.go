@@ -13,7 +13,7 @@ import (
 )
 
 // The site is configured so that a warning is an error, and its navigation has every page once.
-func TestTheSiteHasEveryPage(t *testing.T) {
+func TestTheSiteNavigationListsEveryPageOnce(t *testing.T) {
 	text, err := os.ReadFile("../mkdocs.yml")
 	if err != nil {
 		t.Fatal(err)

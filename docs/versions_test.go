@@ -13,7 +13,7 @@ import (
 )
 
 // The page about versions has every fact of the data file, as the commands know it.
-func TestThePageHasTheFactsAboutVersions(t *testing.T) {
+func TestTheVersionsPageListsEveryVersionFact(t *testing.T) {
 	text, err := os.ReadFile("versions.md")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestThePageHasTheFactsAboutVersions(t *testing.T) {
 }
 
 // The page explains every consequence and every condition.
-func TestThePageExplainsConsequencesAndConditions(t *testing.T) {
+func TestTheVersionsPageExplainsConsequencesAndConditions(t *testing.T) {
 	text, err := os.ReadFile("versions.md")
 	if err != nil {
 		t.Fatal(err)

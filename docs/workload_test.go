@@ -12,7 +12,7 @@ import (
 )
 
 // The page about the load has every rule, in the words of the command.
-func TestThePageHasTheThresholdsOfPerformance(t *testing.T) {
+func TestTheWorkloadPageListsEveryThreshold(t *testing.T) {
 	text, err := os.ReadFile("workload.md")
 	if err != nil {
 		t.Fatal(err)

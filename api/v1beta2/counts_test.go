@@ -34,7 +34,7 @@ func twoRegions(dc string) func(*FoundationDBCluster) {
 	}
 }
 
-func TestRedundancyDecidesNumbers(t *testing.T) {
+func TestRedundancyModeDeterminesProcessCounts(t *testing.T) {
 	type numbers struct{ Tolerance, Domains, Coordinators, Storage, Log, Stateless int }
 	tests := map[RedundancyMode]numbers{
 		"":                          {1, 2, 3, 3, 4, 9},
@@ -206,7 +206,7 @@ func TestDesiredProcessCounts(t *testing.T) {
 	}
 }
 
-func TestEveryCountHasAClass(t *testing.T) {
+func TestEveryProcessClassHasACount(t *testing.T) {
 	byClass := ProcessCounts{}.ByClass()
 	for _, class := range ProcessClasses() {
 		if _, ok := byClass[class]; !ok {

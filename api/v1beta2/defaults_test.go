@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-func TestDefaults(t *testing.T) {
+func TestClusterSpecDefaults(t *testing.T) {
 	c := cluster()
 	tainted := func(zones int) int {
 		n, err := c.MaxFaultDomainsWithTaintedProcessGroups(zones)
@@ -104,7 +104,7 @@ func TestBackupDefaults(t *testing.T) {
 	}
 }
 
-func TestABackupRunsUntilItShouldNot(t *testing.T) {
+func TestABackupShouldRunUnlessStoppedOrComplete(t *testing.T) {
 	restorable := &FoundationDBBackupStatusBackupDetails{Restorable: true}
 	tests := map[string]struct {
 		given FoundationDBBackup
@@ -123,7 +123,7 @@ func TestABackupRunsUntilItShouldNot(t *testing.T) {
 	}
 }
 
-func TestWhatIsGivenCounts(t *testing.T) {
+func TestSpecValuesOverrideTheDefaults(t *testing.T) {
 	c := cluster(func(c *FoundationDBCluster) {
 		c.Status.Configured = true
 		c.Status.RunningVersion = "7.3.70"
@@ -177,7 +177,7 @@ func TestWhatIsGivenCounts(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsWithoutASelectionPreferLogs(t *testing.T) {
+func TestCoordinatorsPreferLogClassesByDefault(t *testing.T) {
 	for class, want := range map[ProcessClass]int{"log": 1, "transaction": 1, "storage": 0, "coordinator": 0, "stateless": -1} {
 		priority, ok := cluster().CoordinatorPriority(class)
 		if !ok {
@@ -189,7 +189,7 @@ func TestCoordinatorsWithoutASelectionPreferLogs(t *testing.T) {
 	}
 }
 
-func TestLocksAreUsedWhenInstancesCanMeet(t *testing.T) {
+func TestLocksAreUsedWithSeveralControlPlaneInstances(t *testing.T) {
 	tests := map[string]struct {
 		given func(*FoundationDBCluster)
 		want  bool
@@ -209,7 +209,7 @@ func TestLocksAreUsedWhenInstancesCanMeet(t *testing.T) {
 	}
 }
 
-func TestSettingsOfAClassWinFieldByField(t *testing.T) {
+func TestClassSettingsOverrideGeneralSettingsPerField(t *testing.T) {
 	general := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeName: "general"}}
 	claim := &corev1.PersistentVolumeClaim{}
 	c := cluster(func(c *FoundationDBCluster) {

@@ -26,7 +26,7 @@ func durations(c *FoundationDBCluster, n *int) map[string]func() time.Duration {
 	}
 }
 
-func TestALongDurationIsNever(t *testing.T) {
+func TestAnOverlongSpecDurationMeansNever(t *testing.T) {
 	for _, n := range []int{10_000_000_000, 200_000_000_000, math.MaxInt64/1_000_000_000 + 1, math.MaxInt} {
 		for field, duration := range durations(cluster(func(*FoundationDBCluster) {}), &n) {
 			if got := duration(); got != Never {

@@ -250,7 +250,7 @@ func TestTemplatesOfTheOperatorAreValidOnceFilledIn(t *testing.T) {
 	}
 }
 
-func TestPatchesOfTheOperatorApply(t *testing.T) {
+func TestSamplePatchesOfTheOperatorProduceValidResources(t *testing.T) {
 	for _, name := range []string{"tests__tls__tls", "tests__dns__dns"} {
 		t.Run(name, func(t *testing.T) {
 			operations, err := yaml.YAMLToJSON(sample(t, name))
@@ -270,7 +270,7 @@ func TestPatchesOfTheOperatorApply(t *testing.T) {
 	}
 }
 
-func TestAPatchAloneIsNoBackup(t *testing.T) {
+func TestTheBackupSamplePatchIsValidOnlyIfMerged(t *testing.T) {
 	patch := documents(t, "stopped", sample(t, "tests__backup__stopped__backup"))[0]
 	errs := apiServerFor(t, patch.kind).validate(t, patch.object(t), nil)
 	var fields []string

@@ -39,7 +39,7 @@ func detecting(job FailureDetectionCronJob) given {
 	return func(c *FoundationDBCluster) { c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &job }
 }
 
-func TestEitherFormOfAFieldIsRead(t *testing.T) {
+func TestExtensionFieldsAreReadFromSpecAndAnnotations(t *testing.T) {
 	const distribution, detection = `{"enabled":true,"desiredFaultDomains":3,"binPack":"All","required":true}`, `{"enabled":true,"image":"i:1"}`
 	config := DistributionConfig{Enabled: new(true), DesiredFaultDomains: new(3), BinPack: new(BinPackAll), Required: new(true)}
 	job := FailureDetectionCronJob{Enabled: new(true), Image: new("i:1")}
@@ -171,7 +171,7 @@ func TestValidateExtensions(t *testing.T) {
 	}
 }
 
-func TestDroppedFields(t *testing.T) {
+func TestExtensionFieldsDroppedByTheAPIServerAreDetected(t *testing.T) {
 	applied := func(spec string) given { return annotated(corev1.LastAppliedConfigAnnotation, `{"spec":`+spec+`}`) }
 	all := applied(`{"cancelReplacementsForInstance":["storage-1"],"distributionConfig":{"enabled":true},
 		"automationOptions":{"replacements":{"failureDetectionCronJob":{"enabled":true}}}}`)
@@ -231,7 +231,7 @@ func TestUsedExtensions(t *testing.T) {
 	}
 }
 
-func TestFailuresSeen(t *testing.T) {
+func TestFailuresSeenAnnotationIsParsed(t *testing.T) {
 	for text, want := range map[string]time.Time{"2026-11-20T12:00:00Z": noon, "2026-11-20T13:00:00+01:00": noon, "noon": {}, "": {}} {
 		at, seen := cluster(annotated(AnnotationFailuresSeen, text)).FailuresSeen()
 		if !at.Equal(want) || seen == want.IsZero() {
@@ -240,7 +240,7 @@ func TestFailuresSeen(t *testing.T) {
 	}
 }
 
-func TestDetectorsOfManyClustersStartAtDifferentMinutes(t *testing.T) {
+func TestFailureDetectorSchedulesAreSpreadOverTheHour(t *testing.T) {
 	minutes := map[string]bool{}
 	for i := range 200 {
 		c := cluster(func(c *FoundationDBCluster) { c.UID = types.UID(fmt.Sprint("uid-", i)) })
@@ -255,7 +255,7 @@ func TestDetectorsOfManyClustersStartAtDifferentMinutes(t *testing.T) {
 	}
 }
 
-func TestATemplateOfTheDetectorNeedsNoSchedule(t *testing.T) {
+func TestAFailureDetectorTemplateRequiresNoSchedule(t *testing.T) {
 	server := apiServerFor(t, "FoundationDBCluster")
 	object := map[string]any{"apiVersion": GroupVersion.String(), "kind": "FoundationDBCluster", "spec": map[string]any{
 		"version": "7.3.79", "automationOptions": map[string]any{"replacements": map[string]any{

@@ -24,7 +24,7 @@ func reconciled(given ...func(*FoundationDBCluster)) *FoundationDBCluster {
 	}}, given...)...)
 }
 
-func TestGaps(t *testing.T) {
+func TestGenerationsRecordWhatIsNotReconciled(t *testing.T) {
 	type generations = ClusterGenerationStatus
 	with := func(conditions ...ProcessGroupConditionType) func(*FoundationDBCluster) {
 		return func(c *FoundationDBCluster) {
@@ -148,7 +148,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-func TestAnUnconfiguredDatabaseIsTheOnlyGap(t *testing.T) {
+func TestAnUnconfiguredDatabaseIsTheOnlyReportedGap(t *testing.T) {
 	c := reconciled(func(c *FoundationDBCluster) {
 		c.Status.Configured = false
 		c.Status.Generations.NeedsGrow = 2
@@ -166,7 +166,7 @@ func TestAnUnconfiguredDatabaseIsTheOnlyGap(t *testing.T) {
 	}
 }
 
-func TestReasonsNameWhatIsMissing(t *testing.T) {
+func TestReconciliationGapsListTheirReasons(t *testing.T) {
 	c := reconciled(func(c *FoundationDBCluster) {
 		c.Spec.ProcessCounts.Log = 4
 		c.Status.ProcessGroups[1].RemovalTimestamp = &metav1.Time{Time: noon}

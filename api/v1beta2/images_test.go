@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-func TestImagesFollowTheFirstRuleThatSaysSo(t *testing.T) {
+func TestEachImagePartComesFromTheFirstMatchingImageConfig(t *testing.T) {
 	split := func(c *FoundationDBCluster) { c.Spec.ImageType = new(ImageTypeSplit) }
 	rules := func(rules ...ImageConfig) func(*FoundationDBCluster) {
 		return func(c *FoundationDBCluster) { c.Spec.MainContainer.ImageConfigs = rules }
@@ -49,7 +49,7 @@ func TestImagesFollowTheFirstRuleThatSaysSo(t *testing.T) {
 	}
 }
 
-func TestATemplateMustNotChooseTheTag(t *testing.T) {
+func TestAContainerImageInATemplateMustNotHaveATagOrDigest(t *testing.T) {
 	for _, image := range []string{"a/b:1", "host:5000/a/b:1", "a/b@sha256:0123", "b:1"} {
 		if _, err := cluster().Image(corev1.Container{Name: ContainerMain, Image: image}, "7.3.79"); err == nil || !strings.Contains(err.Error(), image) {
 			t.Errorf("%s: got error %v", image, err)
@@ -57,7 +57,7 @@ func TestATemplateMustNotChooseTheTag(t *testing.T) {
 	}
 }
 
-func TestImagesFollowTheDatabaseThroughAnUpgrade(t *testing.T) {
+func TestTheImageVersionFollowsTheRunningVersionDuringAnUpgrade(t *testing.T) {
 	tests := map[string]struct {
 		running, desired, image string
 		incompatible            bool

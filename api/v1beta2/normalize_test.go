@@ -35,7 +35,7 @@ func resources(cpu, memory string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: list(), Limits: list()}
 }
 
-func TestAnEmptySpecGetsATemplateWithOurContainers(t *testing.T) {
+func TestAnEmptySpecIsDefaultedWithTheMainAndSidecarContainers(t *testing.T) {
 	n := normalized(t, cluster())
 	want := map[ProcessClass]ProcessSettings{ProcessClassGeneral: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		Containers: []corev1.Container{
@@ -66,7 +66,7 @@ func TestTheSplitImageHasAnInitContainer(t *testing.T) {
 	}
 }
 
-func TestGivenContainersStayWhereTheyAre(t *testing.T) {
+func TestPodTemplateContainersKeepTheirOrder(t *testing.T) {
 	requests := corev1.ResourceList{"cpu": resource.MustParse("3")}
 	given := []corev1.Container{
 		{Name: "theirs"},
@@ -93,7 +93,7 @@ func TestGivenContainersStayWhereTheyAre(t *testing.T) {
 	}
 }
 
-func TestTheCrashLoopMoves(t *testing.T) {
+func TestCrashLoopIsMigratedToCrashLoopContainers(t *testing.T) {
 	n := normalized(t, cluster(func(c *FoundationDBCluster) {
 		c.Spec.Buggify.CrashLoop = []ProcessGroupID{"storage-1", "storage-2"}
 		c.Spec.Buggify.CrashLoopContainers = []CrashLoopContainerObject{
@@ -118,7 +118,7 @@ func TestTheCrashLoopMoves(t *testing.T) {
 	}
 }
 
-func TestAnInvalidSpecIsNotNormalised(t *testing.T) {
+func TestAnInvalidSpecIsNotNormalized(t *testing.T) {
 	if _, err := cluster(func(c *FoundationDBCluster) { c.Spec.Version = "6.2.20" }).Normalized(); err == nil {
 		t.Error("want the error of Validate")
 	}

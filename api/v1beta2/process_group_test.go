@@ -13,7 +13,7 @@ func group(id ProcessGroupID, class ProcessClass) *ProcessGroupStatus {
 	return &ProcessGroupStatus{ProcessGroupID: id, ProcessClass: class}
 }
 
-func TestIDsSplitIntoTheirParts(t *testing.T) {
+func TestProcessGroupIDsAreParsedToPrefixClassAndNumber(t *testing.T) {
 	tests := map[ProcessGroupID]struct {
 		prefix string
 		class  ProcessClass
@@ -41,7 +41,7 @@ func TestIDsSplitIntoTheirParts(t *testing.T) {
 	}
 }
 
-func TestIDsAreMadeFromTheirParts(t *testing.T) {
+func TestProcessGroupIDsAreBuiltFromPrefixClassAndNumber(t *testing.T) {
 	c := cluster()
 	if got := c.ProcessGroupIDFor(ProcessClassGrvProxy, 7); got != "grv_proxy-7" {
 		t.Errorf("got %s", got)
@@ -59,7 +59,7 @@ func TestIDsAreMadeFromTheirParts(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestPodNamesOfProcessGroups(t *testing.T) {
 	tests := map[string]struct {
 		group *ProcessGroupStatus
 		pod   string
@@ -89,7 +89,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestTheFirstMarkCounts(t *testing.T) {
+func TestARepeatedRemovalMarkKeepsTheFirstTimestamp(t *testing.T) {
 	g := group("storage-1", ProcessClassStorage)
 	g.MarkForRemoval(noon)
 	g.MarkForRemoval(noon.Add(time.Hour))
@@ -98,7 +98,7 @@ func TestTheFirstMarkCounts(t *testing.T) {
 	}
 }
 
-func TestAnExcludedGroupKeepsOnlyTerminatingResources(t *testing.T) {
+func TestExclusionClearsAllConditionsButResourcesTerminating(t *testing.T) {
 	g := group("storage-1", ProcessClassStorage)
 	g.SetCondition(ConditionMissingProcesses, noon)
 	g.SetCondition(ConditionResourcesTerminating, noon)
@@ -236,7 +236,7 @@ func TestProcessGroupsAreFoundAndSorted(t *testing.T) {
 	}
 }
 
-func TestAConditionIsOnlyEverBackdated(t *testing.T) {
+func TestBackdateConditionOnlyMovesAnExistingConditionEarlier(t *testing.T) {
 	var g ProcessGroupStatus
 	g.BackdateCondition(ConditionNodeTaintDetected, noon)
 	if g.HasCondition(ConditionNodeTaintDetected) {

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// TestAnEmptyClusterIsWrittenLikeTheOperatorDoes: structs held by value are
+// TestAnEmptyClusterIsEncodedAsByTheOperator: structs held by value are
 // written although they are empty.
-func TestAnEmptyClusterIsWrittenLikeTheOperatorDoes(t *testing.T) {
+func TestAnEmptyClusterIsEncodedAsByTheOperator(t *testing.T) {
 	want := `{"metadata":{},"spec":{"version":"","databaseConfiguration":{},"processCounts":{},` +
 		`"partialConnectionString":{},"faultDomain":{},"mainContainer":{},"sidecarContainer":{},` +
 		`"automationOptions":{"replacements":{},"maintenanceModeOptions":{}},"lockOptions":{},"routing":{},"buggify":{},"labels":{}},` +
@@ -32,7 +32,7 @@ func TestAnEmptyClusterIsWrittenLikeTheOperatorDoes(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreEasyToGetWrong(t *testing.T) {
+func TestUnusualJSONFieldNamesAreDecoded(t *testing.T) {
 	text := `{"spec":{"version":"7.3.79","mainContainer":{"enableTls":true},"routing":{"useDNSInClusterFile":false},
 		"labels":{"filterOnOwnerReference":true},"processCounts":{"router":1,"backup":2},
 		"automationOptions":{"ignorePendingPodsDuration":1000000000,"maintenanceModeOptions":{"UseMaintenanceModeChecker":true}},
@@ -57,7 +57,7 @@ func TestNamesThatAreEasyToGetWrong(t *testing.T) {
 	}
 }
 
-func TestTheSchemeKnowsAllKinds(t *testing.T) {
+func TestTheSchemeRecognizesAllKinds(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -71,9 +71,9 @@ func TestTheSchemeKnowsAllKinds(t *testing.T) {
 	}
 }
 
-// TestCopiesAreEqualAndApart fills resources at random: a copy is equal,
+// TestDeepCopiesAreEqualAndIndependent fills resources at random: a copy is equal,
 // survives JSON, and does not change with the original.
-func TestCopiesAreEqualAndApart(t *testing.T) {
+func TestDeepCopiesAreEqualAndIndependent(t *testing.T) {
 	for seed := range int64(60) {
 		filler := randfill.New().RandSource(rand.NewSource(seed)).NilChance(0.3).NumElements(1, 3).MaxDepth(12).Funcs(fillTime, fillQuantity, fillIntOrString, fillFields)
 		var c FoundationDBCluster
@@ -154,7 +154,7 @@ func scribble(v reflect.Value) {
 	}
 }
 
-func TestScribblingReachesASharedValue(t *testing.T) {
+func TestOverwritingAResourceChangesSharedValues(t *testing.T) {
 	shared := map[string]func(*FoundationDBCluster) any{
 		"a pointer": func(c *FoundationDBCluster) any { return *c.Spec.ImageType },
 		"a slice":   func(c *FoundationDBCluster) any { return c.Spec.TrustedCAs[0] },

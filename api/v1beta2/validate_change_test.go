@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRegionsThatContradictEachOtherAreNotCarriedOut(t *testing.T) {
+func TestContradictoryRegionSettingsAreRejected(t *testing.T) {
 	type change = func(*FoundationDBCluster)
 	at := func(id string, priority int) Region {
 		return Region{Datacenters: []DataCenter{{ID: id, Priority: priority}}}
@@ -67,7 +67,7 @@ func expectRefusal(t *testing.T, c *FoundationDBCluster, validate func(*Foundati
 	}
 }
 
-func TestAKnobThatBlindsTheStatusIsNotCarriedOut(t *testing.T) {
+func TestAMinTraceSeverityKnobAboveTenIsInvalid(t *testing.T) {
 	tests := map[string]struct {
 		parameter string
 		blinds    bool

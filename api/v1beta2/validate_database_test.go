@@ -35,7 +35,7 @@ func enumOf(t *testing.T, path string) []string {
 	return nil
 }
 
-func TestFoundationDBTakesWhatTheCRDAllows(t *testing.T) {
+func TestCRDEnumsMatchTheValuesOfFoundationDB(t *testing.T) {
 	var engines []string
 	for _, engine := range storageEngines() {
 		engines = append(engines, string(engine))

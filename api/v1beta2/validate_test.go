@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-func TestValidate(t *testing.T) {
+func TestValidateCluster(t *testing.T) {
 	type change = func(*FoundationDBCluster)
 	version := func(v string) change { return func(c *FoundationDBCluster) { c.Spec.Version = v } }
 	engine := func(v string, e StorageEngine) change {
@@ -174,7 +174,7 @@ func checkError(t *testing.T, err error, want []string) {
 	}
 }
 
-func TestEveryMistakeHasItsLine(t *testing.T) {
+func TestValidationReportsEachErrorOnItsOwnLine(t *testing.T) {
 	c := cluster(redundancy("quad"), func(c *FoundationDBCluster) { c.Spec.Version, c.Spec.ImageType = "x", new(ImageType("y")) })
 	if got := len(strings.Split(c.Validate().Error(), "\n")); got != 3 {
 		t.Errorf("got %d lines, want 3: %v", got, c.Validate())
@@ -233,7 +233,7 @@ func TestValidateRestore(t *testing.T) {
 	checkError(t, r.Validate(), []string{`spec.keyRanges[0].end`})
 }
 
-func TestAnErrorAboutAnAccountDoesNotShowIt(t *testing.T) {
+func TestValidationErrorsDoNotShowTheBlobStoreAccount(t *testing.T) {
 	place := &BlobStoreConfiguration{AccountName: "key:hunter2"}
 	backup := &FoundationDBBackup{Spec: FoundationDBBackupSpec{Version: "7.3.79", ClusterName: "c", BlobStoreConfiguration: place}}
 	restore := &FoundationDBRestore{Spec: FoundationDBRestoreSpec{DestinationClusterName: "c", BlobStoreConfiguration: place}}

@@ -16,7 +16,7 @@ import (
 
 // A connection that breaks ends a command in order: the action that runs is finished, and
 // what is locked is released. The signal comes from the shell and from the kernel.
-func TestALostTerminalEndsACommandInOrder(t *testing.T) {
+func TestSIGHUPInterruptsACommandGracefully(t *testing.T) {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, syscall.SIGHUP) // also where the tests run under nohup
 	defer signal.Stop(received)

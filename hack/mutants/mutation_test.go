@@ -48,7 +48,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-func TestAMutationNamesItsPlace(t *testing.T) {
+func TestAMutationReportsItsFileAndLine(t *testing.T) {
 	found, err := mutationsIn("pkg/p/f.go", []byte("package p\n\nvar x = a < b\n"))
 	if err != nil {
 		t.Fatal(err)

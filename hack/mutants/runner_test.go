@@ -76,7 +76,7 @@ func TestAMutantIsKilledOrSurvives(t *testing.T) {
 	}
 }
 
-func TestTestsThatFailWithoutAMutantKillNone(t *testing.T) {
+func TestMutationTestingStopsIfTestsAlreadyFail(t *testing.T) {
 	root := module(t)
 	path := filepath.Join(root, "pkg/fdb/few_test.go")
 	if err := os.WriteFile(path, []byte(strings.Replace(fewTest, "Few(3)", "Few(1)", 1)), 0o600); err != nil {
@@ -92,7 +92,7 @@ func TestTestsThatFailWithoutAMutantKillNone(t *testing.T) {
 	}
 }
 
-func TestTheChoiceIsThatOfItsSeed(t *testing.T) {
+func TestMutantSelectionIsDeterminedByTheSeed(t *testing.T) {
 	root := module(t)
 	choice := func(seed uint64) []string {
 		found, err := chosen(root, options{seed: seed, packages: []string{"pkg/fdb"}})
@@ -113,7 +113,7 @@ func TestTheChoiceIsThatOfItsSeed(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
+func TestMutationRunnerFlags(t *testing.T) {
 	o, err := parse([]string{"-n", "7", "-seed", "5", "-pkg", "pkg/fdb,pkg/reconcile/plan", "-own"})
 	if err != nil || o.n != 7 || o.seed != 5 || !o.own || !cmp.Equal(o.packages, []string{"pkg/fdb", "pkg/reconcile/plan"}) {
 		t.Errorf("%+v, %v", o, err)

@@ -100,14 +100,14 @@ func TestAnImageHasTheProgramOfEachPlatform(t *testing.T) {
 	}
 }
 
-func TestAnImageIsWrittenTwiceWithTheSameBytes(t *testing.T) {
+func TestImageBuildsAreReproducible(t *testing.T) {
 	programs := map[string]string{"linux/amd64": "one", "linux/arm64": "another"}
 	if !bytes.Equal(written(t, programs), written(t, programs)) {
 		t.Error("the bytes differ")
 	}
 }
 
-func TestImagesThatCannotBeWrittenAreRefused(t *testing.T) {
+func TestTheOCIImageBuildRejectsInvalidArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "image.tar")
 	for name, tc := range map[string]struct {
 		version, created, output string

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestACaptureBecomesAPicture(t *testing.T) {
+func TestATerminalCaptureIsRenderedAsSVG(t *testing.T) {
 	tests := map[string]struct{ capture, want string }{
 		"plain text":          {"hello <b>", `fill="#d8dee9">hello &lt;b&gt;</text>`},
 		"a color":             {"\x1b[31mbad\x1b[0m", `fill="#e06c75">bad</text>`},

@@ -52,7 +52,7 @@ func (c *cluster) backupURLOf(tag string) string {
 	return url
 }
 
-func TestARestoreBringsBackWhatWasThereAtItsVersion(t *testing.T) {
+func TestARestoreReturnsTheDataOfItsVersion(t *testing.T) {
 	c := filled(t)
 	c.backup("start", "-d", backupTo, "-z")
 	c.Advance(30 * time.Second)
@@ -72,7 +72,7 @@ func TestARestoreBringsBackWhatWasThereAtItsVersion(t *testing.T) {
 	c.must("get key000005", "`key000005' is `cd613e30d8f16adf91b7584a2265b1f5'\n")
 }
 
-func TestNothingMovesWithoutAgents(t *testing.T) {
+func TestBackupsMakeNoProgressWithoutAgents(t *testing.T) {
 	c := backupCluster(t, 20, 1)
 	c.backup("start", "-d", backupTo, "-z")
 	c.Advance(time.Hour)
@@ -104,7 +104,7 @@ func TestAPausedAgentDoesNotRestore(t *testing.T) {
 	}
 }
 
-func TestABackupThatMovesIsNotRestorableAtItsNewPlaceAtOnce(t *testing.T) {
+func TestAMovedBackupIsNotRestorableAtItsNewDestinationAtOnce(t *testing.T) {
 	c := filled(t)
 	c.backup("start", "-d", backupTo, "-z", "-s", "60")
 	c.Advance(50 * time.Second)
@@ -119,7 +119,7 @@ func TestABackupThatMovesIsNotRestorableAtItsNewPlaceAtOnce(t *testing.T) {
 	}
 }
 
-func TestABlobStoreAnswersThoseItKnows(t *testing.T) {
+func TestTheSimulatedBlobStoreRejectsUnknownKeysBucketsAndHosts(t *testing.T) {
 	tests := map[string]struct {
 		url     string
 		answers bool
@@ -147,7 +147,7 @@ func TestABlobStoreAnswersThoseItKnows(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsCutOffMayHaveWorked(t *testing.T) {
+func TestAnInterruptedFdbbackupCommandMayHaveTakenEffect(t *testing.T) {
 	for _, applied := range []bool{false, true} {
 		c := filled(t)
 		db, _ := c.Database("sample_cluster")
@@ -161,7 +161,7 @@ func TestACommandThatIsCutOffMayHaveWorked(t *testing.T) {
 	}
 }
 
-func TestNewerToolsNameTheKindOfLog(t *testing.T) {
+func TestFdbbackupMutationLogFlagDependsOnTheVersion(t *testing.T) {
 	flags := map[string]bool{"--partitioned-log-experimental": false, "--mutation-log-type=partitioned-log-experimental": true}
 	for flag, newer := range flags {
 		for version, desired := range map[string]bool{"7.3.79": !newer, "7.4.7": newer} {
@@ -178,7 +178,7 @@ func TestNewerToolsNameTheKindOfLog(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsAProcess(t *testing.T) {
+func TestASimulatedBackupAgentRunsUntilKilled(t *testing.T) {
 	c := backupCluster(t, 20, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan int, 1)

@@ -351,7 +351,7 @@ func parentMissing(path string, other, own map[string]bool) bool {
 	return false
 }
 
-func TestModelMatchesRecordings(t *testing.T) {
+func TestTheSimulationMatchesRecordings(t *testing.T) {
 	dir := recordingsDir(t)
 	for _, name := range slices.Sorted(maps.Keys(replays)) {
 		t.Run(name, func(t *testing.T) {
@@ -360,9 +360,9 @@ func TestModelMatchesRecordings(t *testing.T) {
 	}
 }
 
-// TestModelMatchesExcerpts replays the beginnings of some recordings, which are
+// TestTheSimulationMatchesRecordingExcerpts replays the beginnings of some recordings, which are
 // part of the repository.
-func TestModelMatchesExcerpts(t *testing.T) {
+func TestTheSimulationMatchesRecordingExcerpts(t *testing.T) {
 	dir := filepath.Join("testdata", "excerpts")
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil || len(files) == 0 {

@@ -51,7 +51,7 @@ func lostCoordinators(t *testing.T, before func(*cluster)) *cluster {
 // survivors are the processes of [lostCoordinators] that still have a disk.
 var survivors = []string{"coordinator-1", "storage-1", "storage-2", "storage-3", "log-1", "log-2", "log-3"}
 
-func TestACopiedCoordinationStateLeadsToItsDatabase(t *testing.T) {
+func TestCopiedCoordinationStateRecoversTheDatabase(t *testing.T) {
 	c := lostCoordinators(t, func(*cluster) {})
 	for _, name := range []string{"storage-1", "storage-2"} {
 		c.files.files[coordinationOf(name)] = c.files.files[coordinationOf("coordinator-1")]
@@ -84,7 +84,7 @@ func TestAnOlderCoordinationStateLosesLaterGenerations(t *testing.T) {
 }
 
 // A running process opens files that were copied once it is queried for them.
-func TestAProcessWithoutCoordinationStateReadsFilesThatWereCopiedLater(t *testing.T) {
+func TestARunningProcessReadsCoordinationStateCopiedLater(t *testing.T) {
 	c := lostCoordinators(t, func(*cluster) {})
 	c.startAgain("storage-1", "storage-2")
 	for _, name := range []string{"storage-1", "storage-2"} {
@@ -98,7 +98,7 @@ func TestAProcessWithoutCoordinationStateReadsFilesThatWereCopiedLater(t *testin
 }
 
 // Two of three coordinators without state are a majority that knows no database.
-func TestCoordinatorsWithoutStateKnowNoDatabase(t *testing.T) {
+func TestAMajorityOfEmptyCoordinatorsReportsNoDatabase(t *testing.T) {
 	c := lostCoordinators(t, func(*cluster) {})
 	c.startAgain(survivors...)
 	c.Advance(time.Minute)

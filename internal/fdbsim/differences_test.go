@@ -613,7 +613,7 @@ func generallyDifferent(path string) bool {
 	return false
 }
 
-func TestDocumentationTellsEveryDifference(t *testing.T) {
+func TestDocumentationListsEveryDifferenceOfTheSimulator(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "fdbsim.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestUnknownCommitsMayOrMayNotBeApplied(t *testing.T) {
 	}
 }
 
-func TestADroppedCommandLeavesNoTrace(t *testing.T) {
+func TestADroppedFdbcliCommandPrintsNothingAndMayBeApplied(t *testing.T) {
 	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
 		t.Run(name, func(t *testing.T) {
 			c := configured(t)
@@ -66,7 +66,7 @@ func TestStatusCanBeStaleOrPartial(t *testing.T) {
 	}
 }
 
-func TestAStatusThatEndsAtItsDeadlineCallsTheDatabaseAvailable(t *testing.T) {
+func TestAStatusDocumentCutAtItsDeadlineReportsTheDatabaseAvailable(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.SetFaults(Faults{StatusDeadline: true})
@@ -81,7 +81,7 @@ func TestAStatusThatEndsAtItsDeadlineCallsTheDatabaseAvailable(t *testing.T) {
 }
 
 // As observed on 7.3.79: the database serves clients, and status calls it unavailable.
-func TestAKnobThatSuppressesTraceEventsBlindsStatus(t *testing.T) {
+func TestAMinTraceSeverityKnobMakesStatusIncomplete(t *testing.T) {
 	c := newCluster(t, "blind:abcdefgh@127.0.2.1:4501")
 	c.start("storage-1", "unset", "127.0.2.1:4501", "zone-1", "--knob_min_trace_severity=20")
 	c.Advance(12 * time.Second)
@@ -119,7 +119,7 @@ func TestABounceImpactCanContradictTheRecoveryState(t *testing.T) {
 	}
 }
 
-func TestFullDisksReleaseNoTransactions(t *testing.T) {
+func TestSimulatedFullDisksStopTransactions(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.SetFaults(Faults{FullDisks: true})
@@ -137,7 +137,7 @@ func TestFullDisksReleaseNoTransactions(t *testing.T) {
 	}
 }
 
-func TestLostDataIsTheTruthWhateverStatusSays(t *testing.T) {
+func TestLostReplicasCountBeforeStatusReportsThem(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.LoadBytes(200_000_000)
@@ -157,7 +157,7 @@ func TestLostDataIsTheTruthWhateverStatusSays(t *testing.T) {
 // An fdbserver process whose data directory is destroyed and that is back within a second
 // leaves the status document blind. Recorded on FoundationDB 7.3.79: the database is healthy,
 // with all replicas and all processes, until data distribution notices after 66 to 70 s.
-func TestStatusIsBlindToAnEmptiedStorageProcess(t *testing.T) {
+func TestStatusReportsALostDataDirectoryOnlyAfterAMinute(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.LoadBytes(200_000_000)
@@ -197,7 +197,7 @@ func (d document) storageRole(address string) (id string, figures bool) {
 	return "", false
 }
 
-func TestTheSameSeedGivesTheSameStory(t *testing.T) {
+func TestTheSimulationIsDeterministicForASeed(t *testing.T) {
 	tell := func() string {
 		c := configured(t)
 		c.exec("kill; kill 127.0.2.11:4501; sleep 5")

@@ -28,7 +28,7 @@ func (d document) process(address string) bool {
 	return false
 }
 
-func TestConfigurationMissingAlsoMeansUnavailable(t *testing.T) {
+func TestAnUnavailableDatabaseAlsoReportsConfigurationMissing(t *testing.T) {
 	c := smallCluster(t)
 	c.stop("log-1", "log-2")
 	c.Advance(10 * time.Second)
@@ -76,7 +76,7 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 }
 
 // Fewer logs than configured are accepted, an excluded one is not.
-func TestAnExcludedLogLeavesAlsoWhereNoSpareIs(t *testing.T) {
+func TestAnExcludedLogIsDrainedEvenWithoutASpare(t *testing.T) {
 	c := configured(t)
 	c.stop("log-4")
 	c.Advance(2 * time.Minute)
@@ -88,7 +88,7 @@ func TestAnExcludedLogLeavesAlsoWhereNoSpareIs(t *testing.T) {
 	}
 }
 
-func TestADeadLogIsInvisibleToExclude(t *testing.T) {
+func TestExcludeSucceedsForADeadLogThatIsStillNeeded(t *testing.T) {
 	c := configured(t)
 	c.servers["storage-2"].Freeze() // keeps the old generation
 	c.stop("log-1")
@@ -106,7 +106,7 @@ func TestADeadLogIsInvisibleToExclude(t *testing.T) {
 	}
 }
 
-func TestADeadStorageProcessLooksHealthyForAMinute(t *testing.T) {
+func TestStatusReportsADeadStorageProcessAsHealthyForAMinute(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.LoadBytes(1 << 30)
@@ -148,7 +148,7 @@ func TestExcludingAllButOneStorageServerIsNotRefused(t *testing.T) {
 	}
 }
 
-func TestBrokenRegionsAreAccepted(t *testing.T) {
+func TestInvalidRegionsValuesAreAcceptedAndClearTheRegions(t *testing.T) {
 	c := thirdCluster(t, "--locality_dcid=dc1")
 	good := `\x5b\x7b\x22datacenters\x22:\x5b\x7b\x22id\x22:\x22dc1\x22,\x22priority\x22:1\x7d\x5d\x7d\x5d`
 	for value, note := range map[string]string{
@@ -186,12 +186,12 @@ func TestThreeDataHallWithoutHallsTakesTheDatabaseDown(t *testing.T) {
 	}
 }
 
-func TestASingleCoordinatorIsAccepted(t *testing.T) {
+func TestFdbcliAcceptsASingleCoordinator(t *testing.T) {
 	c := configured(t)
 	c.must("coordinators 127.0.2.11:4501", "Coordination state changed\n")
 }
 
-func TestHealthyPassesBeforeTheSecondRegionHasData(t *testing.T) {
+func TestDataIsHealthyBeforeTheSecondRegionIsReplicated(t *testing.T) {
 	c := twoRegions(t)
 	d := c.status()
 	if d.Cluster.Data.State.Name != "healthy" || d.Cluster.FullReplication {
@@ -238,7 +238,7 @@ func TestKillingStorageAloneCausesNoRecovery(t *testing.T) {
 	}
 }
 
-func TestALockedDatabaseRefusesWhatIsNotLockAware(t *testing.T) {
+func TestALockedDatabaseRefusesCommandsThatAreNotLockAware(t *testing.T) {
 	c := configured(t)
 	c.exec("lock")
 	const key = `\xff\x02/org.foundationdb.kubernetes-operator/global`

@@ -64,7 +64,7 @@ func TestAnIncompatiblePeerIsListedForAWhileAfterItEnded(t *testing.T) {
 }
 
 // The list is the cluster controller's own; the next one begins with an empty one.
-func TestANewControllerHasHeardOfNoIncompatiblePeer(t *testing.T) {
+func TestANewClusterControllerListsNoEarlierIncompatiblePeers(t *testing.T) {
 	c := smallCluster(t)
 	c.stop("storage-3")
 	spec := c.specs["storage-3"]
@@ -86,7 +86,7 @@ func TestANewControllerHasHeardOfNoIncompatiblePeer(t *testing.T) {
 
 // The processes on the list of a controller are its own, too: one that goes on in the old protocol while
 // all others restart in the next one is no process of the database any more.
-func TestANewControllerListsNoProcessOfTheOldProtocol(t *testing.T) {
+func TestANewClusterControllerListsNoProcessOfTheOldProtocol(t *testing.T) {
 	c := smallCluster(t)
 	names := slices.Sorted(maps.Keys(c.specs))
 	for _, name := range names {

@@ -78,7 +78,7 @@ func (c *cluster) status() document {
 	return d
 }
 
-func TestAClusterComesFromNothing(t *testing.T) {
+func TestASimulatedDatabaseIsCreatedAndBecomesHealthy(t *testing.T) {
 	c := recordedCluster(t)
 
 	d := c.status()
@@ -116,7 +116,7 @@ func TestAClusterComesFromNothing(t *testing.T) {
 	}
 }
 
-func TestOneCoordinatorChangeReachesEveryFile(t *testing.T) {
+func TestACoordinatorChangeUpdatesTheClusterFile(t *testing.T) {
 	c := configured(t)
 	c.must("coordinators 127.0.2.14:4501 127.0.2.1:4501 127.0.2.2:4501", "Coordination state changed\n")
 	got := c.exec("get \\xff\\xff/connection_string").stdout

@@ -25,7 +25,7 @@ func busiest(s *fdb.Status, role string) float64 {
 	return most
 }
 
-func TestTransactionsOfToolsAreCounted(t *testing.T) {
+func TestTheSimulationCountsTransactionsOfFdbcli(t *testing.T) {
 	c := configured(t)
 	c.Advance(time.Minute)
 	before := statusOf(t, c).Cluster.Workload
@@ -62,7 +62,7 @@ func TestReadsOfClientsUseTheStorageServers(t *testing.T) {
 
 // Five storage servers of double redundancy manage 50,000 writes per second; the queues of twice
 // as many fill until ratekeeper reduces the rate.
-func TestMoreWritesThanDisksManageFillAQueueUntilRatekeeperLimits(t *testing.T) {
+func TestSimulatedQueuesGrowUntilRatekeeperLimitsWrites(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.LoadBytes(500_000_000)

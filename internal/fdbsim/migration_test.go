@@ -19,7 +19,7 @@ func (c *cluster) engines() map[string]int {
 	return found
 }
 
-func TestANewEngineIsConfiguredLongBeforeItIsAtWork(t *testing.T) {
+func TestANewStorageEngineIsConfiguredBeforeItIsInUse(t *testing.T) {
 	c := smallCluster(t)
 	c.must("configure ssd-redwood-1 storage_migration_type=aggressive", "Configuration changed\n")
 	c.Advance(40 * time.Second)
@@ -37,7 +37,7 @@ func TestANewEngineIsConfiguredLongBeforeItIsAtWork(t *testing.T) {
 	}
 }
 
-func TestAGradualMigrationNeedsTheWiggle(t *testing.T) {
+func TestAGradualStorageMigrationNeedsThePerpetualWiggle(t *testing.T) {
 	c := smallCluster(t)
 	c.exec("configure ssd-redwood-1 storage_migration_type=gradual")
 	c.Advance(5 * time.Minute)

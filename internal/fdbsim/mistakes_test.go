@@ -7,7 +7,7 @@ import (
 
 // Mistakes in commands, as fdbcli 7.3.79 of a real database reported them. Those of coordinators end
 // with exit code 0 nevertheless.
-func TestMistakesAreReportedAsByTheRealTool(t *testing.T) {
+func TestSimulatedFdbcliReportsErrorsLikeTheRealOne(t *testing.T) {
 	c := configured(t)
 	const (
 		readOnly = "ERROR: writemode must be enabled to set or clear keys in the database.\n"
@@ -67,7 +67,7 @@ func TestMistakesAreReportedAsByTheRealTool(t *testing.T) {
 
 // A process that is marked as failed is given up without moving its data, 5.9 s after on 7.3.79, and
 // a locked database has setclass wait.
-func TestAProcessMarkedAsFailedIsGivenUpAtOnce(t *testing.T) {
+func TestExcludeFailedCompletesWithoutMovingData(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.LoadBytes(200_000_000)

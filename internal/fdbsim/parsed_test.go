@@ -11,7 +11,7 @@ import (
 )
 
 // What a program gets without text must be what it would have parsed, in every state.
-func TestParsedDocumentsHaveTheValuesOfTheirText(t *testing.T) {
+func TestSimulatedStatusEqualsItsParsedText(t *testing.T) {
 	faults := func(f Faults) func(*cluster) {
 		return func(c *cluster) {
 			db, _ := c.Database("sample_cluster")

@@ -23,7 +23,7 @@ func podArgs(name, class, addresses string) []string {
 	}
 }
 
-func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
+func TestFdbserverArgumentsOfAPodAreParsed(t *testing.T) {
 	got, err := serverargs.Parse(podArgs("storage-1", "storage", "[10.1.0.5]:4500:tls,[10.1.0.5]:4501"))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestArgumentsOfAPodAreUnderstood(t *testing.T) {
 	}
 }
 
-func TestEveryPodKeepsItsOwnClusterFile(t *testing.T) {
+func TestTheSimulationUpdatesTheClusterFileOfEveryPod(t *testing.T) {
 	const seed = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501\n"
 	w := NewSimulation(Options{Seed: 7})
 	w.AutoAdvance()
@@ -108,7 +108,7 @@ func TestTheClusterFileOfASeedIsWrittenOnceAQuorumAnswers(t *testing.T) {
 	}
 }
 
-func TestAnAddressBelongsToOneProcess(t *testing.T) {
+func TestASecondProcessOnTheSameAddressFailsToStart(t *testing.T) {
 	c := configured(t)
 	if _, err := c.StartServer(c.specs["log-1"]); err == nil || !strings.Contains(err.Error(), "address in use") {
 		t.Errorf("second process on one address: %v", err)

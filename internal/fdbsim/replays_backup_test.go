@@ -213,7 +213,7 @@ var backupReplays = map[string]replay{
 			return c
 		},
 		before:   map[int]func(*cluster){2: func(c *cluster) { withoutAgents(c); c.learnFirst("backup-2026-11-20-15-39-51.383820") }, 16: withAgents, 18: wait(400 * time.Millisecond), 41: withoutAgents},
-		skip:     map[int]string{38: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"},
+		skip:     map[int]string{38: "the passphrase is read from stdout: TestUnlockRequiresThePassphrase"},
 		noStatus: true,
 	},
 	"39-restore-and-foreign-lock": {

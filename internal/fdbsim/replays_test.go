@@ -288,7 +288,7 @@ var replays = map[string]replay{
 		db := c.inner.Databases[0]
 		removed := keyspace.Single(model.LockKey)
 		db.Commit([]keyspace.Mutation{{Clear: &removed}})
-	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockWantsItsPassphrase"}},
+	}}, skip: map[int]string{25: "the passphrase is read from stdout: TestUnlockRequiresThePassphrase"}},
 	"09c-one-storage-dead-not-yet-noticed": {setup: func(t *testing.T) *cluster { t.Helper(); return slow(loaded(t)) }, before: map[int]func(*cluster){
 		1: stopFor(3*time.Second, "storage-5"),
 		2: wait(time.Second),

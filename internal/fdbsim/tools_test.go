@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 )
 
-func TestToolsOutsideTheModelFailClearly(t *testing.T) {
+func TestUnsimulatedToolsFailWithAClearError(t *testing.T) {
 	w := NewSimulation(Options{})
 	for _, name := range []string{"fdbdr", "dr_agent"} {
 		var stderr bytes.Buffer
@@ -24,7 +24,7 @@ func TestToolsOutsideTheModelFailClearly(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsCanHaveNames(t *testing.T) {
+func TestTheSimulationSupportsCoordinatorsByDNSName(t *testing.T) {
 	hosts := map[string]string{"log-1.ns.svc": "127.0.2.11", "log-2.ns.svc": "127.0.2.12", "log-3.ns.svc": "127.0.2.13"}
 	c := newCluster(t, "sample_cluster:abcdefgh@log-1.ns.svc:4501,log-2.ns.svc:4501,log-3.ns.svc:4501")
 	c.inner.Resolve = func(host string) ([]netip.Addr, error) {
@@ -55,7 +55,7 @@ func TestCoordinatorsCanHaveNames(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeChangesWhoCanTalk(t *testing.T) {
+func TestAfterAnUpgradeOnlyTheNewProtocolIsCompatible(t *testing.T) {
 	c := smallCluster(t)
 	for name, spec := range c.specs {
 		c.stop(name)
@@ -85,7 +85,7 @@ func TestAnUpgradeChangesWhoCanTalk(t *testing.T) {
 	}
 }
 
-func TestASessionAnswersAtHelpOptions(t *testing.T) {
+func TestHelpOptionsFlushesTheOutputOfAnFdbcliSession(t *testing.T) {
 	c := configured(t)
 	stdin, lines := io.Pipe()
 	answers, stdout := io.Pipe()
@@ -120,7 +120,7 @@ func TestASessionAnswersAtHelpOptions(t *testing.T) {
 	}
 }
 
-func TestUnlockWantsItsPassphrase(t *testing.T) {
+func TestUnlockRequiresThePassphrase(t *testing.T) {
 	c := configured(t)
 	_, rest, _ := strings.Cut(c.exec("lock").stdout, "lockUID: ")
 	uid, _, _ := strings.Cut(rest, "\n")
@@ -149,7 +149,7 @@ func TestUnlockWantsItsPassphrase(t *testing.T) {
 	c.must("get a", "`a': not found\n")
 }
 
-func TestACommandWaitsForTheClockOfOthers(t *testing.T) {
+func TestASimulatedToolWaitsForAManuallyAdvancedClock(t *testing.T) {
 	c := configured(t)
 	c.ManualAdvance()
 	done := make(chan result)
@@ -168,7 +168,7 @@ func TestACommandWaitsForTheClockOfOthers(t *testing.T) {
 	}
 }
 
-func TestAKilledToolEndsWithoutAWord(t *testing.T) {
+func TestAKilledSimulatedToolExitsWithoutOutput(t *testing.T) {
 	c := configured(t)
 	c.ManualAdvance()
 	ctx, cancel := context.WithCancel(t.Context())

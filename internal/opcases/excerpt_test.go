@@ -21,9 +21,9 @@ var update = flag.Bool("update", false, "write the excerpt again from the folder
 // cases of listed differences, of which it has all.
 const maxOfAFile = 300_000
 
-// TestTheExcerptIsMadeOfTheRecordedCases compares the excerpt with the folder of all cases,
+// TestTheCaseExcerptMatchesTheRecordedOperatorCases compares the excerpt with the folder of all cases,
 // and writes it with -update.
-func TestTheExcerptIsMadeOfTheRecordedCases(t *testing.T) {
+func TestTheCaseExcerptMatchesTheRecordedOperatorCases(t *testing.T) {
 	folder, err := Recorded()
 	if err != nil {
 		t.Skipf("NOT RUN: the excerpt was not compared with the operator's cases: %v", err)

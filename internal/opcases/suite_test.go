@@ -44,7 +44,7 @@ func TestOnlyListedDifferencesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestAFileThatNoComparisonReadsIsNamed(t *testing.T) {
+func TestUnreadOperatorCaseFilesAreListed(t *testing.T) {
 	folder := fstest.MapFS{
 		"operator-hashes.jsonl.gz":         &fstest.MapFile{},
 		"internal_new/new.Decide.jsonl.gz": &fstest.MapFile{},
@@ -55,7 +55,7 @@ func TestAFileThatNoComparisonReadsIsNamed(t *testing.T) {
 	}
 }
 
-func TestEveryFileIsReadOrHasAReason(t *testing.T) {
+func TestUnreadOperatorCaseFilesHaveAReason(t *testing.T) {
 	for file, reason := range Unread {
 		if reason == "" || Readers[file] != "" {
 			t.Errorf("%s: reason %q, read by %q", file, reason, Readers[file])
@@ -63,7 +63,7 @@ func TestEveryFileIsReadOrHasAReason(t *testing.T) {
 	}
 }
 
-func TestEveryListedDifferenceIsOfAFileThatIsRead(t *testing.T) {
+func TestListedOperatorDifferencesReferToComparedFiles(t *testing.T) {
 	all, err := Differences()
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestEveryListedDifferenceIsOfAFileThatIsRead(t *testing.T) {
 	}
 }
 
-func TestTheKeyOfACaseComesFromItsInput(t *testing.T) {
+func TestTheCaseKeyIsDerivedFromTheInputOnly(t *testing.T) {
 	key := func(line string) string {
 		c, err := parseCase("file", []byte(line))
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata again")
 
-func TestTestdataIsWhatTheOperatorsTypesGive(t *testing.T) {
+func TestTestdataMatchesTheOperatorsTypes(t *testing.T) {
 	docs, err := documents()
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func TestTestdataIsWhatTheOperatorsTypesGive(t *testing.T) {
 	}
 }
 
-func TestNothingElseLiesInTestdata(t *testing.T) {
+func TestTestdataContainsOnlyGeneratedDocuments(t *testing.T) {
 	docs, err := documents()
 	if err != nil {
 		t.Fatal(err)

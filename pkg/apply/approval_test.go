@@ -16,7 +16,7 @@ func TestTheZeroApprovalPermitsNothing(t *testing.T) {
 }
 
 // The node of a pod is unknown at planning time, and recorded on it by the same pass.
-func TestWhatAPlanCreatesIsEquipped(t *testing.T) {
+func TestAPlanFileApprovalCoversMetadataOfCreatedObjects(t *testing.T) {
 	var a Approval
 	a.addFile(&planned.ApprovedPlan{Items: []planned.ApprovedItem{
 		{Kind: "CreatePod", Details: []byte(`{"group": "storage-1", "name": "sample-storage-1"}`)},

@@ -76,7 +76,7 @@ func TestDumpsAreWrittenAtIntervalsAndTheOldestAreRemoved(t *testing.T) {
 	}
 }
 
-func TestADumpThatFailsIsReportedAndTheNextOneIsWritten(t *testing.T) {
+func TestAFailedPeriodicDumpIsReportedAndTheNextIsWritten(t *testing.T) {
 	var mu sync.Mutex
 	n := 0
 	d, reported, clock := newDumper(t, func(_ context.Context, path string) error {
@@ -102,7 +102,7 @@ func TestADumpThatFailsIsReportedAndTheNextOneIsWritten(t *testing.T) {
 	}
 }
 
-func TestADumpThatIsInterruptedIsNoFailure(t *testing.T) {
+func TestAnInterruptedPeriodicDumpIsNotReportedAsFailed(t *testing.T) {
 	begun := make(chan struct{})
 	d, reported, _ := newDumper(t, func(ctx context.Context, _ string) error {
 		close(begun)

@@ -30,7 +30,7 @@ func created(id v1beta2.ProcessGroupID, class v1beta2.ProcessClass) plan.AddGrou
 
 // An approval of a forecast covers what the forecast has, about the same process groups, and
 // nothing else.
-func TestAnApprovalCoversWhatWasForecast(t *testing.T) {
+func TestAnApprovalCoversOnlyForecastActions(t *testing.T) {
 	for name, c := range map[string]struct {
 		stage  plan.StageName
 		action plan.Action
@@ -63,7 +63,7 @@ func TestAnApprovalCoversWhatWasForecast(t *testing.T) {
 
 // The IDs of new process groups are drawn again: the ones that were created take the place of
 // those of the forecast, and no more are created than it has.
-func TestAnApprovalCoversTheGroupsThatWereCreated(t *testing.T) {
+func TestAnApprovalCoversCreatedGroupsInPlaceOfForecastOnes(t *testing.T) {
 	a := Approval{approved: true, later: foreseen{forecast: replacement()}}
 	added := created("storage-77", "storage")
 	if !a.Permits("AddProcessGroups", added) {
@@ -85,7 +85,7 @@ func TestAnApprovalCoversTheGroupsThatWereCreated(t *testing.T) {
 }
 
 // Another approval replaces the forecast, and another spec voids it.
-func TestAForecastEndsWithItsApproval(t *testing.T) {
+func TestANewApprovalOrSpecVoidsTheForecast(t *testing.T) {
 	exclude := plan.Exclude{Groups: ids("storage-1")}
 	a := Approval{}
 	a.About(Identity{"1", 1})

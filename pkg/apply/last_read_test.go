@@ -24,7 +24,7 @@ func (r *reads) Observe(_ context.Context, into *plan.Snapshot, facets plan.Face
 	return nil
 }
 
-func TestTheProgressAfterAPassUsesItsDatabase(t *testing.T) {
+func TestProgressReusesTheDatabaseStatusOfARecentPass(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	status := &fdb.Status{}
 	read := func(age time.Duration) plan.DatabaseFacts {

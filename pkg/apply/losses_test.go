@@ -13,7 +13,7 @@ import (
 )
 
 // The TUI requires the typed name, and without a prompt nothing is lost.
-func TestTheScreenHasTheNameTypedForWhatLosesData(t *testing.T) {
+func TestTheDashboardRequiresTheTypedNameForDataLoss(t *testing.T) {
 	loss := planned.PlanView{Items: []planned.PlanItem{{ActionRecord: inspect.ActionRecord{Impact: plan.DataLoss}}}}
 	p := newPasses(Run{Env: &session.Env{}, Key: types.NamespacedName{Name: "nightly"}, ResourceKind: session.BackupKind}, Change{})
 	typed := ""

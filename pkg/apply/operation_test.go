@@ -111,7 +111,7 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 	}
 }
 
-func TestACommandBesideAnOperationIsRefusedBeforeItsApproval(t *testing.T) {
+func TestACommandIsRefusedBeforeApprovalWhileAnOperationIsActive(t *testing.T) {
 	ann := &reconcile.Operation{ID: "run0", Command: "restart sample --wait", User: "bob@desk", Since: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
 	s, errs := &operating{other: ann}, &strings.Builder{}
 	p, _ := passesOf(s, errs, ChangeFlags{Yes: true, Output: "text"})
@@ -128,7 +128,7 @@ func TestACommandBesideAnOperationIsRefusedBeforeItsApproval(t *testing.T) {
 	}
 }
 
-func TestACommandIsJoinedToAnOperationOnRequest(t *testing.T) {
+func TestJoinAllowsACommandWhileAnOperationIsActive(t *testing.T) {
 	s := &operating{other: &reconcile.Operation{ID: "run0"}}
 	p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{Join: true})
 	if err := p.refuseBeside(t.Context()); err != nil || len(s.calls) > 0 {
@@ -137,7 +137,7 @@ func TestACommandIsJoinedToAnOperationOnRequest(t *testing.T) {
 }
 
 // A Lease that cannot be read is the pass' error, with its cause: changes are refused there.
-func TestAnUnreadOperationIsLeftToThePass(t *testing.T) {
+func TestAnUnreadableOperationLeaseIsLeftToThePass(t *testing.T) {
 	s := &operating{err: errors.New("no answer")}
 	p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{})
 	if err := p.refuseBeside(t.Context()); err != nil || !slices.Equal(s.calls, []string{"refuse"}) {
@@ -145,7 +145,7 @@ func TestAnUnreadOperationIsLeftToThePass(t *testing.T) {
 	}
 }
 
-func TestAnOperationEndsOnRequest(t *testing.T) {
+func TestAnOperationEndsOnAnAbortRequest(t *testing.T) {
 	s, errs := &operating{}, &strings.Builder{}
 	p, clock := passesOf(s, errs, ChangeFlags{Wait: true})
 	p.acted, p.targets = 3, []inspect.Target{{ID: "storage-1", Phase: "draining"}, {ID: "storage-2", Phase: "removed", Reached: true}}

@@ -17,8 +17,8 @@ import (
 )
 
 // A facet that is not taken over is zero for a preview, which then plans to create what exists.
-// Budgets are read instead, see TestAPreviewReadsBudgetsWhereTheyAreRequested.
-func TestAPreviewTakesOverEveryFacet(t *testing.T) {
+// Budgets are read instead, see TestAPreviewReadsDisruptionBudgetsIfTheyAreRequested.
+func TestAPreviewReusesEveryObservedFacet(t *testing.T) {
 	seen := plan.Snapshot{
 		Cluster: &v1beta2.FoundationDBCluster{}, Nodes: map[string]*corev1.Node{"n": {}}, Pods: map[string]*corev1.Pod{"p": {}},
 		Volumes: map[string]*corev1.PersistentVolumeClaim{"v": {}}, Services: map[string]*corev1.Service{"s": {}}, ConfigMap: &corev1.ConfigMap{},
@@ -54,7 +54,7 @@ func (o onlyBudgets) Observe(_ context.Context, into *plan.Snapshot, facets plan
 	return o.err
 }
 
-func TestAPreviewReadsBudgetsWhereTheyAreRequested(t *testing.T) {
+func TestAPreviewReadsDisruptionBudgetsIfTheyAreRequested(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotation string
 		read       bool

@@ -8,7 +8,7 @@ import (
 )
 
 // The last pass may have had nothing left to do while what the command is for takes its time.
-func TestWhatIsStillWaitedForIsNotSaidToBeDone(t *testing.T) {
+func TestATimedOutWaitIsReportedAsWaiting(t *testing.T) {
 	p := &Passes{}
 	p.Last.Outcome = reconcile.Done
 	if word := p.endWord(&exit.Error{Code: exit.ExitWaiting, Err: exit.ErrTimeout}); word != "waiting" {

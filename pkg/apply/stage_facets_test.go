@@ -8,7 +8,7 @@ import (
 )
 
 // Who follows what steps look at follows what they look at seldom as well.
-func TestFacetsOfStepsAreAllThatTheyMayLookAt(t *testing.T) {
+func TestFacetsOfStagesIncludeOccasionalReads(t *testing.T) {
 	if got := facetsOf([]plan.Stage{{Reads: plan.ClusterResource}, {Reads: plan.Pods, More: plan.Database}}); got != plan.ClusterResource|plan.Pods|plan.Database {
 		t.Errorf("got %s", got)
 	}

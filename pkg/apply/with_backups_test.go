@@ -11,7 +11,7 @@ import (
 
 // A pass that ends before it reads the database, because another run holds the Lease,
 // determines nothing about it: what an earlier pass of a watch saw may be outdated.
-func TestWhatAnEarlierPassSawOfTheDatabaseLetsNothingBeRestored(t *testing.T) {
+func TestARestoreDoesNotStartOnDatabaseStateOfAnEarlierPass(t *testing.T) {
 	f, restore := &resourceSet{}, newPasses(Run{ResourceKind: session.RestoreKind}, Change{})
 	available := plan.Snapshot{}
 	available.Database.Status = &fdb.Status{}

@@ -29,7 +29,7 @@ func marking(id v1beta2.ProcessGroupID, err error) Entry {
 	return NewEntry(r, "ReplaceGroups", plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{id}, At: noon}, err, noon.Add(-1500*time.Millisecond), noon)
 }
 
-func TestTheAuditFileIsWhereStateOfProgramsIs(t *testing.T) {
+func TestTheAuditFileIsInTheXDGStateDirectory(t *testing.T) {
 	tests := map[string]struct {
 		env  map[string]string
 		want string
@@ -49,7 +49,7 @@ func TestTheAuditFileIsWhereStateOfProgramsIs(t *testing.T) {
 	}
 }
 
-func TestOnlyTheUserReadsTheAuditFile(t *testing.T) {
+func TestTheAuditFileIsReadableOnlyByItsOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubectl-fdb", "audit.jsonl")
 	if err := Append(path, marking("storage-1", nil)); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestOnlyTheUserReadsTheAuditFile(t *testing.T) {
 	}
 }
 
-func TestRunsAtTheSameTimeDoNotMixTheirLines(t *testing.T) {
+func TestConcurrentRunsDoNotMixAuditLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	const runs, lines = 8, 20
 	var group sync.WaitGroup
@@ -96,7 +96,7 @@ func TestRunsAtTheSameTimeDoNotMixTheirLines(t *testing.T) {
 	}
 }
 
-func TestAnAuditLine(t *testing.T) {
+func TestTheAuditFileHasOneJSONLinePerAction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := Append(path, marking("storage-1", errors.New("no answer"))); err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func list(t *testing.T, c client.Client) []corev1.Event {
 	return events.Items
 }
 
-func TestAlikeActionsAreOneEvent(t *testing.T) {
+func TestSimilarActionsAreMergedIntoOneEvent(t *testing.T) {
 	failed := errors.New("no answer")
 	tests := map[string]struct {
 		steps [][]Entry
@@ -174,7 +174,7 @@ func TestAlikeActionsAreOneEvent(t *testing.T) {
 	}
 }
 
-func TestAnEventIsNoLongerThanKubernetesTakes(t *testing.T) {
+func TestEventMessagesAreCutToTheKubernetesLimit(t *testing.T) {
 	long := marking("storage-1", errors.New(strings.Repeat("é", 2000)))
 	long.Reason = strings.Repeat("because ", 500)
 	for _, e := range eventsOf(t, []Entry{long, long}) {
@@ -188,7 +188,7 @@ func TestAnEventIsNoLongerThanKubernetesTakes(t *testing.T) {
 }
 
 // Who may read Events is not who may talk to the database.
-func TestTheIDOfAConnectionStringIsNotAudited(t *testing.T) {
+func TestAuditEntriesOmitTheConnectionStringID(t *testing.T) {
 	const text = "sample_cluster:PYoYPqXKaI7vjmcup2eG@10.1.0.1:4501,10.1.0.2:4501:tls"
 	e := NewEntry(Run{}, "GenerateInitialClusterFile", plan.SetConnectionString{ConnectionString: text}, errors.New("store "+text), noon, noon)
 	const kept = "sample_cluster:…@10.1.0.1:4501,10.1.0.2:4501:tls"

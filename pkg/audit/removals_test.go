@@ -14,7 +14,7 @@ import (
 )
 
 // Only names of process groups and pods are known to be removed: an address may be another one's.
-func TestWhatIsKnownToBeGone(t *testing.T) {
+func TestRemovedGroupsAndPodsAreKnownFromEvents(t *testing.T) {
 	removed := func(a plan.Action, err error) Entry {
 		return NewEntry(Run{RunID: "1"}, plan.StageRemovePods, a, err, time.Time{}, time.Time{})
 	}

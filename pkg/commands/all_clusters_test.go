@@ -46,7 +46,7 @@ func (g *given) runAll(args ...string) int {
 	return code
 }
 
-func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
+func TestAnUnreadableClusterDoesNotHideOtherClusters(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -84,7 +84,7 @@ func TestOneClusterThatCannotBeLookedAtHidesNoOther(t *testing.T) {
 	}
 }
 
-func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
+func TestAllNamespacesConflictsWithAClusterName(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}, {"why", "sample", "-A"}, {"why", "-A", "-c", "sample"}, {"why", "-A", "--performance"}} {
 		if code := g.run(args...); code != exit.ExitUsage {
@@ -100,7 +100,7 @@ func TestAllClustersAreCheckedWithoutANameOnly(t *testing.T) {
 	}
 }
 
-func TestStatusShowsTheSectionsThatAreAskedFor(t *testing.T) {
+func TestStatusShowsTheRequestedSections(t *testing.T) {
 	tests := map[string]struct {
 		args     []string
 		want     int

@@ -29,7 +29,7 @@ func configured(mode string) plan.Configure {
 	return plan.Configure{Configuration: fdb.Configuration{RedundancyMode: mode}, Command: "configure " + mode}
 }
 
-func TestOnlyWhatWasShownIsApproved(t *testing.T) {
+func TestApprovalCoversOnlyTheShownActions(t *testing.T) {
 	remove := plan.DeleteGroupObjects{Group: "storage-1", Pod: "p", Claim: "c"}
 	tests := map[string]struct {
 		shown, desired plan.Action
@@ -79,7 +79,7 @@ func TestOnlyWhatWasShownIsApproved(t *testing.T) {
 
 // Where a new pod runs is known only once it does, in a later pass than the one that was
 // agreed to.
-func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testing.T) {
+func TestAPodCreationApprovalCoversItsLabelsInLaterPasses(t *testing.T) {
 	var a apply.Approval
 	a.Add(shown([]plan.Action{plan.CreatePod{Name: "as-shown"}}, "AddProcessGroups"))
 	label := func(pod string) plan.Action {
@@ -102,7 +102,7 @@ func TestWhatWasCreatedWithApprovalGetsItsLabelsWithoutAnotherQuestion(t *testin
 	}
 }
 
-func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
+func TestApprovalOfAnActionKindIsValidForOnePass(t *testing.T) {
 	var a apply.Approval
 	a.Add(shown([]plan.Action{configured("triple")}, "AddPods"))
 	double := configured("double")
@@ -115,7 +115,7 @@ func TestAKindIsApprovedForOnePassOnly(t *testing.T) {
 }
 
 // Status updates differ at every observation, so that no two plans would be the same.
-func TestWhatIsRecordedMakesNoOtherPlan(t *testing.T) {
+func TestStatusUpdatesDoNotChangeThePlanDigest(t *testing.T) {
 	nothing := shown(nil).Digest
 	for _, a := range []plan.Action{plan.WriteStatus{}, plan.WriteBackupStatus{}, plan.WriteRestoreStatus{}} {
 		if got := shown([]plan.Action{a}).Digest; got != nothing {

@@ -11,7 +11,7 @@ import (
 )
 
 // Every command takes `[CLUSTER] THING…`: what can be meant by the words alone is accepted in either form.
-func TestTheClusterComesFirstOrNotAtAll(t *testing.T) {
+func TestTheClusterArgumentComesFirstOrIsOmitted(t *testing.T) {
 	for line, same := range map[string]string{
 		"drain sample node-1 --dry-run":          "drain node-1 -c sample --dry-run",
 		"cordon sample node-1 --dry-run":         "cordon node-1 -c sample --dry-run",
@@ -47,7 +47,7 @@ func TestTheClusterComesFirstOrNotAtAll(t *testing.T) {
 }
 
 // A word that names a cluster and something else is never guessed.
-func TestAWordThatNamesTwoThings(t *testing.T) {
+func TestAnAmbiguousArgumentIsAUsageError(t *testing.T) {
 	cluster := func(name string) *v1beta2.FoundationDBCluster {
 		return &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "fdb"}}
 	}

@@ -86,7 +86,7 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 	}
 }
 
-func TestWhatChangesNothingIsNotAudited(t *testing.T) {
+func TestReadOnlyCommandsAndDryRunsAreNotAudited(t *testing.T) {
 	g := newGiven(t)
 	for _, args := range [][]string{{"plan", "sample"}, {"reconcile", "sample", "--dry-run"}, {"status", "sample"}} {
 		g.run(args...)
@@ -99,7 +99,7 @@ func TestWhatChangesNothingIsNotAudited(t *testing.T) {
 	}
 }
 
-func TestAlikeActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
+func TestSimilarActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 	g := newGiven(t)
 	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -124,7 +124,7 @@ func TestAlikeActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 }
 
 // A failure to record is reported once, and the command does all its work.
-func TestWithoutAuditNothingStops(t *testing.T) {
+func TestCommandsContinueIfTheAuditCannotBeWritten(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		says  string
@@ -163,7 +163,7 @@ func TestWithoutAuditNothingStops(t *testing.T) {
 }
 
 // Objects have secrets in them: variables of pods, for example.
-func TestNoContentOfObjectsIsAudited(t *testing.T) {
+func TestAuditEntriesAndEventsContainNoObjectContent(t *testing.T) {
 	g := newGiven(t)
 	const secret = "correct horse battery staple"
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{

@@ -54,8 +54,8 @@ func TestAuthExitCodes(t *testing.T) {
 	}
 }
 
-// TestGeneratedRolesAreThoseThatShip holds the table of needs and manifests/rbac together.
-func TestGeneratedRolesAreThoseThatShip(t *testing.T) {
+// TestAuthRoleMatchesTheShippedRBACManifests holds the table of needs and manifests/rbac together.
+func TestAuthRoleMatchesTheShippedRBACManifests(t *testing.T) {
 	tests := map[string]struct {
 		command         string
 		here, elsewhere []string
@@ -109,7 +109,7 @@ func sortedPermissions(rules []rbacv1.PolicyRule) []string {
 	return slices.Sorted(maps.Keys(words))
 }
 
-func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
+func TestAuthRoleRequiredOnlyOmitsOptionalPermissions(t *testing.T) {
 	g := newGiven(t)
 	g.run("auth", "role", "--for", "reconcile", "--required-only")
 	var want []string
@@ -122,8 +122,8 @@ func TestRequiredOnlyLeavesOutTheRest(t *testing.T) {
 	}
 }
 
-// TestTheNeedsOfEveryCommandAreKnown fails for a command whose Role cannot be printed.
-func TestTheNeedsOfEveryCommandAreKnown(t *testing.T) {
+// TestEveryCommandDeclaresItsPermissions fails for a command whose Role cannot be printed.
+func TestEveryCommandDeclaresItsPermissions(t *testing.T) {
 	unresponsive := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help", "run"} // they read nothing of a cluster's namespace; steps of run need what their commands need
 	var missing []string
 	var visit func(cmd *cobra.Command)

@@ -24,7 +24,7 @@ func byPlan(path string, command ...string) []string {
 const isUnfinished = "part of it may be deleted; run the same command again to delete the rest"
 
 // An interrupted deletion ends at once, and reports what it leaves.
-func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
+func TestAnInterruptedBackupDeletionEndsAtOnceAsUnfinished(t *testing.T) {
 	tests := map[string]struct {
 		cause error
 		args  []string
@@ -59,7 +59,7 @@ func TestADeletionEndsWithWhoEndsIt(t *testing.T) {
 }
 
 // A long action reports that it is still running, and its limit.
-func TestALongActionSaysHowLongItMayTake(t *testing.T) {
+func TestALongActionReportsItsTimeLimit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		action plan.Action
 		want   string

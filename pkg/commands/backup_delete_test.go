@@ -76,7 +76,7 @@ func TestBackupDescribe(t *testing.T) {
 	}
 }
 
-func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
+func TestBackupExpireDeletesOldDataAndKeepsTheRestRestorable(t *testing.T) {
 	v := backedUp(t)
 	before := v.described()
 	path := v.planned("backup", "expire", "nightly", "--older-than", "5m")
@@ -95,7 +95,7 @@ func TestWhatIsOldIsDeletedAndTheRestCanBeRestored(t *testing.T) {
 	}
 }
 
-func TestWhatOfABackupIsNotDeleted(t *testing.T) {
+func TestBackupDeleteAndExpireRefuseDataInUseAndInvalidFlags(t *testing.T) {
 	other := func(v *vault, edit func(*v1beta2.FoundationDBBackup)) {
 		b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "fdb"}}
 		b.Spec.Version, b.Spec.ClusterName = "7.3.79", "sample"
@@ -189,7 +189,7 @@ func TestWhatOfABackupIsNotDeleted(t *testing.T) {
 	}
 }
 
-func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
+func TestBackupDeleteRequiresMoreThanYesToConfirm(t *testing.T) {
 	tests := map[string]struct {
 		args    []string // PLAN is a plan of it
 		typed   string   // on a terminal; empty for none
@@ -231,7 +231,7 @@ func TestABackupIsDeletedWithMoreThanAYes(t *testing.T) {
 	v.must(exit.ExitDone, "warning: fdb/nightly: reported restorable by the database, but its store holds no data of it", "backup", "list", "--store")
 }
 
-func TestAForcedExpirySaysWhatItLeaves(t *testing.T) {
+func TestAForcedExpiryWarnsThatTheBackupIsNoLongerRestorable(t *testing.T) {
 	v := stopped(t)
 	last := fmt.Sprint(v.described().RestorableTo.Version)
 	v.must(exit.ExitNo, "not restorable afterwards, until another snapshot is complete; forced", "backup", "expire", "nightly", "--before-version", last, "--force", "--dry-run")

@@ -45,7 +45,7 @@ func (v *vault) runs() {
 
 // FoundationDB's tools report nothing about a store: they retry forever. The message names what
 // was done, where, and what to check.
-func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
+func TestABackupThatFailsToStartReportsWhatToCheck(t *testing.T) {
 	unresponsive := "starting a backup on tag default: no response from the store within 45s, while the database responds; "
 	tests := map[string]struct {
 		given func(*vault)
@@ -95,7 +95,7 @@ func TestABackupThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
 }
 
 // Once the fault is repaired the same command continues: nothing has to be reverted.
-func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
+func TestABackupStartsOnceItsStoreCredentialsAreFixed(t *testing.T) {
 	v := newVault(t)
 	wrongCredentials(v)
 	v.must(exit.ExitUnreachable, "no response from the store", "reconcile", "fdbbackup/nightly", "--yes", "--wait", "--timeout", "3m")
@@ -105,7 +105,7 @@ func TestABackupStartsOnceItsStoreAnswers(t *testing.T) {
 
 // A store that is lost later stops nothing at once: the backup falls behind, and the errors
 // of its agents are shown.
-func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
+func TestABackupThatLosesItsStoreReportsAgentErrors(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	wrongCredentials(v)
@@ -115,7 +115,7 @@ func TestABackupThatLosesItsStoreSaysWhatAgentsMeet(t *testing.T) {
 	v.must(exit.ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
 }
 
-func TestARestoreThatCannotBeStartedSaysWhatToLookAt(t *testing.T) {
+func TestARestoreThatFailsToStartReportsWhatToCheck(t *testing.T) {
 	unresponsive := "starting a restore: no response from the store within 45s, while the database responds; "
 	place := func(change func(*v1beta2.BlobStoreConfiguration)) func(*vault) {
 		return func(v *vault) {

@@ -34,7 +34,7 @@ func (v *vault) halved(times int, end func() (admin.Result, error)) {
 func overdue() (admin.Result, error) { return admin.Result{ExitCode: 124}, nil }
 
 // What was approved is what is left of it as well: a second try with the same plan goes on.
-func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
+func TestAnInterruptedBackupDeletionResumesWithTheSamePlan(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
@@ -51,7 +51,7 @@ func TestADeletionThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 	}
 }
 
-func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
+func TestAnInterruptedBackupExpiryResumesWithTheSamePlan(t *testing.T) {
 	v := stopped(t)
 	args := []string{"backup", "expire", "nightly", "--before-version", fmt.Sprint(v.described().Snapshots[3].Begin.Version)}
 	path := v.planned(args...)
@@ -69,7 +69,7 @@ func TestAnExpiryThatWasCutOffGoesOnWithTheSamePlan(t *testing.T) {
 }
 
 // Data written since then was not approved, however much of the rest is deleted.
-func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
+func TestABackupDeletionBeyondTheApprovedDataIsRefused(t *testing.T) {
 	v := stopped(t)
 	path := v.planned("backup", "delete", "nightly")
 	v.halved(1, overdue)
@@ -86,7 +86,7 @@ func TestADeletionOfMoreThanWasApprovedIsRefused(t *testing.T) {
 }
 
 // With --wait an interrupted deletion is resumed with the same approval.
-func TestAWaitGoesOnWithADeletionThatWasCutOff(t *testing.T) {
+func TestAWaitResumesAnInterruptedBackupDeletion(t *testing.T) {
 	v := stopped(t)
 	v.input = new("nightly\n")
 	v.halved(2, overdue)

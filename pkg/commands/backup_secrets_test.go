@@ -110,7 +110,7 @@ func secretsOfAStore() map[string]func(*vault) {
 }
 
 // The secret of the store is in nothing that a command prints, runs or records.
-func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
+func TestCommandsNeverExposeBackupStoreSecrets(t *testing.T) {
 	for name, given := range secretsOfAStore() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,7 +130,7 @@ func TestNoSecretOfAStoreIsSaidRunOrKept(t *testing.T) {
 }
 
 // The same for commands that run until a signal, and for what they record.
-func TestNoSecretOfAStoreIsSaidByWhatGoesOn(t *testing.T) {
+func TestLongRunningCommandsNeverExposeBackupStoreSecrets(t *testing.T) {
 	for name, given := range secretsOfAStore() {
 		t.Run("reconcile --watch, "+name, func(t *testing.T) {
 			v := newVault(t)

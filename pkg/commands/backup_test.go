@@ -56,7 +56,7 @@ func (v *vault) tool(ctx context.Context, argv ...string) {
 	}
 }
 
-func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
+func TestBackupStatusExitCodes(t *testing.T) {
 	runs := func(v *vault) {
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.cluster.FDB.Advance(time.Minute)
@@ -141,7 +141,7 @@ func TestBackupStatusEndsAsTheAnswerIs(t *testing.T) {
 	}
 }
 
-func TestBackupStatusAsADocument(t *testing.T) {
+func TestBackupStatusAsJSON(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.cluster.FDB.Advance(time.Minute)
@@ -158,7 +158,7 @@ func TestBackupStatusAsADocument(t *testing.T) {
 }
 
 // What was recorded may be long past, so it is never shown as what is.
-func TestNothingStaleIsSaidOfABackup(t *testing.T) {
+func TestRecordedBackupStateIsNotShownAsCurrent(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	if err := v.api.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("fdb")); err != nil {
@@ -179,7 +179,7 @@ func TestNothingStaleIsSaidOfABackup(t *testing.T) {
 	valid(t, "backup status", []byte(document))
 }
 
-func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
+func TestRestoreStatusExitCodes(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitUnreachable, "cannot determine the progress of the restore", "restore", "status", "again")
@@ -194,7 +194,7 @@ func TestRestoreStatusEndsAsTheAnswerIs(t *testing.T) {
 	v.must(exit.ExitUsage, "of FoundationDBRestore: must be", "restore", "status", "fdbbackup/again")
 }
 
-func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
+func TestBackupCommandsStartStopPauseAndResume(t *testing.T) {
 	type step struct {
 		args []string
 		want int
@@ -240,7 +240,7 @@ func TestABackupIsStartedStoppedAndPausedByCommand(t *testing.T) {
 
 // A backup that was started manually on the tag runs and is restorable, but is not the
 // resource's own.
-func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
+func TestBackupCommandsRefuseABackupNotOwnedByTheResource(t *testing.T) {
 	for _, verb := range []string{"start", "pause", "resume", "stop"} {
 		t.Run(verb, func(t *testing.T) {
 			v := newVault(t)
@@ -257,7 +257,7 @@ func TestABackupOfAStrangerIsNeverWhatWasAskedFor(t *testing.T) {
 }
 
 // A backup of one snapshot ends with it, so it never is one that runs and can be restored.
-func TestABackupOfOneSnapshotIsStartedUntilItIsComplete(t *testing.T) {
+func TestBackupStartOfAOneTimeBackupSucceedsOnceItIsComplete(t *testing.T) {
 	for name, args := range map[string][]string{"and waited for": {"--wait", "--timeout", "10m"}, "and left": nil} {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)

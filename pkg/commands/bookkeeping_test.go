@@ -9,7 +9,7 @@ import (
 )
 
 // A drift check must not report a status that is out of date in what only users read.
-func TestAnOutdatedStatusAloneIsNoWork(t *testing.T) {
+func TestAnOutdatedStatusAloneIsNotReportedAsWork(t *testing.T) {
 	for line, words := range map[string]string{
 		"plan sample":                    "sample: nothing to do; the next pass also updates the status.",
 		"include sample --all --dry-run": "nothing to do",

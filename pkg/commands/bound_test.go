@@ -49,7 +49,7 @@ func recompute(c *v1beta2.FoundationDBCluster) {
 
 func remake(c *v1beta2.FoundationDBCluster) { c.UID = "another" }
 
-func TestAnApprovalEndsWithTheSpecItWasFor(t *testing.T) {
+func TestAnApprovedPlanIsRefusedAfterASpecChangeOrRecreation(t *testing.T) {
 	tests := map[string]struct {
 		moved func(*v1beta2.FoundationDBCluster)
 		says  string
@@ -89,7 +89,7 @@ func (g *given) answering(lines string, args ...string) int {
 	return Run(g.t.Context(), env, args)
 }
 
-func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
+func TestASpecChangedAfterApprovalIsShownAndPromptsAgain(t *testing.T) {
 	for answers, declined := range map[string]bool{"y\nn\n": true, "y\nyes\n": false} {
 		g := up(t)
 		grow(g)
@@ -105,7 +105,7 @@ func TestASpecThatChangesIsShownAndAskedAnew(t *testing.T) {
 	}
 }
 
-func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
+func TestDecliningReportsTheActionsAlreadyCarriedOut(t *testing.T) {
 	for lines, want := range map[string]string{
 		"n\n":    "declined (nothing was changed)",
 		"y\nn\n": " actions were carried out before",
@@ -120,7 +120,7 @@ func TestWhoDeclinesIsToldWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
+func TestReconcileWithYesContinuesAfterASpecChange(t *testing.T) {
 	g := up(t)
 	grow(g)
 	g.cluster.Acted = nil
@@ -130,7 +130,7 @@ func TestAYesToEverythingIsBoundToNoSpec(t *testing.T) {
 	}
 }
 
-func TestAPassMayOnlyChangeSkip(t *testing.T) {
+func TestAnApprovalSurvivesOnlyTheSpecChangeOfItsOwnPause(t *testing.T) {
 	record := func(generation int64, skip bool, storage int) plan.Snapshot {
 		c := &v1beta2.FoundationDBCluster{}
 		c.UID, c.Generation, c.Spec.Skip, c.Spec.ProcessCounts.Storage = "1", generation, skip, storage
@@ -171,7 +171,7 @@ func TestAPassMayOnlyChangeSkip(t *testing.T) {
 	}
 }
 
-func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
+func TestAnApprovalSurvivesOnlyItsOwnBackupStateChange(t *testing.T) {
 	record := func(generation int64, state v1beta2.BackupState, tag v1beta2.BackupTag) plan.Snapshot {
 		b := &v1beta2.FoundationDBBackup{}
 		b.UID, b.Generation, b.Spec.BackupState, b.Spec.Tag = "1", generation, state, &tag
@@ -205,7 +205,7 @@ func TestAPassMayOnlyChangeTheStateOfABackup(t *testing.T) {
 	}
 }
 
-func TestARestoreOfATimeMayOnlySetItsVersion(t *testing.T) {
+func TestApprovalOfRestoreAtCoversOnlySettingTheVersion(t *testing.T) {
 	record := func(generation int64, version uint64, cluster string) plan.Snapshot {
 		r := &v1beta2.FoundationDBRestore{}
 		r.UID, r.Generation, r.Spec.BackupVersion, r.Spec.DestinationClusterName = "1", generation, &version, cluster

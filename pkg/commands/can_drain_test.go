@@ -41,7 +41,7 @@ func (g *given) nodeWith(stateless bool) string {
 	return ""
 }
 
-func TestWhetherANodeMayBeDrained(t *testing.T) {
+func TestCanDrainExitCodesAndReasons(t *testing.T) {
 	forbid := func(g *given) { g.nodesHidden = forbidden }
 	tests := map[string]struct {
 		given func(*given)
@@ -91,7 +91,7 @@ func (g *given) keepAll() {
 }
 
 // Drain waits for the age of the last recovery, so that is no reason not to begin.
-func TestADrainMayBeginSoonAfterARecovery(t *testing.T) {
+func TestCanDrainPassesSoonAfterARecovery(t *testing.T) {
 	g := up(t)
 	g.cluster.Tick(time.Minute)
 	if code := g.run("can", "drain", "-c", "sample", g.nodeWith(true)); code != exit.ExitDone || !strings.Contains(g.out.String(), "waits") {

@@ -21,7 +21,7 @@ func healthy(t *testing.T) *given {
 	return g
 }
 
-func TestCanEndsAsTheAnswerIs(t *testing.T) {
+func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T) *given
 		args  []string
@@ -83,13 +83,13 @@ func TestCanEndsAsTheAnswerIs(t *testing.T) {
 	}
 }
 
-func TestEveryGateIsShown(t *testing.T) {
+func TestCanRestartPrintsEveryGate(t *testing.T) {
 	g := healthy(t)
 	g.run("can", "restart", "sample", "--class", "storage")
 	golden.RequireEqual(t, g.out.Bytes())
 }
 
-func TestARefusalShowsWhereToGoOn(t *testing.T) {
+func TestARefusalIncludesTheNextCommand(t *testing.T) {
 	g := up(t)
 	g.run("can", "restart", "sample", "-o", "json")
 	var v lists.CanReport

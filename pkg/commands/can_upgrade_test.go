@@ -32,7 +32,7 @@ func withBackup(keyPath string, parameters ...v1beta2.URLParameter) func(*given)
 
 // Facts about a change of the version are fields, each with its source; those that lose the
 // database or a backup refuse.
-func TestCanUpgradeNamesFacts(t *testing.T) {
+func TestCanUpgradeReportsVersionFacts(t *testing.T) {
 	tests := map[string]struct {
 		given   func(*given)
 		to      string
@@ -100,7 +100,7 @@ func TestCanUpgradeNamesFacts(t *testing.T) {
 	}
 }
 
-func TestCanUpgradeNamesWhatBeginsWithTheNewVersion(t *testing.T) {
+func TestCanUpgradeReportsOnlyFactsNewInTheTargetVersion(t *testing.T) {
 	g := healthy(t)
 	g.run("can", "upgrade", "sample", "--to", "7.4.7")
 	for _, want := range []string{"[bounce-impact-never-clean: status-wrong] https://github.com/apple/foundationdb/pull/13343\n", "[exclude-lists-in-progress: output-differs]"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestBackupsAreChecked(t *testing.T) {
+func TestCheckReportsProblemsOfBackups(t *testing.T) {
 	runs := func(v *vault) {
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 		v.cluster.FDB.Advance(time.Minute)
@@ -92,7 +92,7 @@ func aborted(v *vault) {
 	v.tool(v.t.Context(), "fdbrestore", "abort", "--dest_cluster_file", "/var/dynamic-conf/fdb.cluster", "-t", "default")
 }
 
-func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
+func TestCheckQueriesBackupAgentsOnlyIfBackupsAreChecked(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	requested := func(args ...string) bool {
@@ -116,7 +116,7 @@ func TestOnlyBackupsHavePodsOfAgentsAsked(t *testing.T) {
 	}
 }
 
-func TestBackupsThatMayNotBeReadAreSaidSo(t *testing.T) {
+func TestCheckReportsThatReadingBackupsIsForbidden(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
 	v.must(exit.ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+12                  14", "check", "sample")
@@ -146,7 +146,7 @@ func TestStatusHasALineForEachBackup(t *testing.T) {
 	v.must(exit.ExitDone, "Healthy", "status", "sample")
 }
 
-func TestStatusOfAClusterWithoutBackupsDoesNotMentionThem(t *testing.T) {
+func TestStatusOmitsTheBackupsSectionWithoutBackups(t *testing.T) {
 	g := up(t)
 	if code := g.run("status", "sample"); code != exit.ExitDone || strings.Contains(g.out.String(), "Backups") {
 		t.Errorf("exit code %d: %s", code, &g.out)

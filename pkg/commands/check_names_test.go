@@ -33,7 +33,7 @@ func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookup
 	return lookups, err
 }
 
-func TestCoordinatorNamesAreChecked(t *testing.T) {
+func TestCheckMeasuresCoordinatorNameResolution(t *testing.T) {
 	tests := map[string]struct {
 		given     func(*given)
 		took      time.Duration

@@ -37,7 +37,7 @@ func (s servers) ReadServed(_ context.Context, addresses []fdb.Address) ([]fdb.S
 	return all, s.err
 }
 
-func TestServedCertificatesAreReadWhereARuleNeedsThem(t *testing.T) {
+func TestServedCertificatesAreReadOnlyIfARuleRequiresThem(t *testing.T) {
 	mounted := pemOf(t, sim.Noon.Add(48*time.Hour))
 	mine := fdb.ServedCertificate{Fingerprint: fingerprintOf(t, mounted), NotAfter: sim.Noon.Add(48 * time.Hour)}
 	other := fdb.ServedCertificate{Fingerprint: strings.Repeat("ab", 32), NotBefore: sim.Noon.Add(-time.Hour), NotAfter: sim.Noon.Add(48 * time.Hour)}

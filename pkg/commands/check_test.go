@@ -98,7 +98,7 @@ func TestCheckExitCodes(t *testing.T) {
 	}
 }
 
-func TestACheckChangesNothing(t *testing.T) {
+func TestTheCheckCommandChangesNothing(t *testing.T) {
 	g := up(t)
 	losePod(g)
 	seen := func() []any {
@@ -113,7 +113,7 @@ func TestACheckChangesNothing(t *testing.T) {
 
 // Every command line that is offered begins with what this program or kubectl knows, and
 // names the namespace and the context.
-func TestEveryFixIsAWholeCommandLine(t *testing.T) {
+func TestCheckFixesAreCompleteCommandLines(t *testing.T) {
 	g := up(t)
 	losePod(g)
 	g.cluster.NodesHidden = "nodes is forbidden"
@@ -143,7 +143,7 @@ func TestEveryFixIsAWholeCommandLine(t *testing.T) {
 	}
 }
 
-func TestAFixThatRunsAProgramNamesNamespaceAndContextBeforeIt(t *testing.T) {
+func TestKubectlExecHintsPutNamespaceAndContextBeforeTheCommand(t *testing.T) {
 	g := newGiven(t)
 	got := g.environment().Kubectl("exec", "pod-1", "--", "fdbcli", "--exec", "include 10.0.0.1")
 	if want := "kubectl exec pod-1 -n fdb --context test -- fdbcli --exec 'include 10.0.0.1'"; got != want {

@@ -49,7 +49,7 @@ func TestCompletionInstall(t *testing.T) {
 	}
 }
 
-func TestCompletionThatKubectlDoesNotFindIsSaidSo(t *testing.T) {
+func TestCompletionInstalledOutsideThePATHIsReported(t *testing.T) {
 	g := newGiven(t)
 	g.run("completion", "install", "--dir", t.TempDir())
 	if !strings.Contains(g.err.String(), "is not on the PATH") {
@@ -57,7 +57,7 @@ func TestCompletionThatKubectlDoesNotFindIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestCompletionInADirectoryThatIsNotThere(t *testing.T) {
+func TestCompletionInstallRequiresAnExistingDirectory(t *testing.T) {
 	g := newGiven(t)
 	if code := g.run("completion", "install", "--dir", filepath.Join(t.TempDir(), "no")); code != exit.ExitUsage {
 		t.Errorf("exit code %d: %s", code, &g.err)

@@ -33,7 +33,7 @@ func realEnv(t *testing.T) (env *session.Env, out, errOut *bytes.Buffer) {
 	return env, out, errOut
 }
 
-func TestWhatTheAPIServerAnswers(t *testing.T) {
+func TestAPIServerErrorsMapToExitCodes(t *testing.T) {
 	const refusal = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,` +
 		`"message":"foundationdbclusters.apps.foundationdb.org \"c\" is forbidden: User \"ci\" cannot get resource \"foundationdbclusters\" in API group \"apps.foundationdb.org\" in the namespace \"prod\""}`
 	tests := map[string]struct {
@@ -73,7 +73,7 @@ func status(code int, body string) http.HandlerFunc {
 	}
 }
 
-func TestWithoutAKubeconfigNobodyIsAsked(t *testing.T) {
+func TestWithoutAKubeconfigNoServerIsContacted(t *testing.T) {
 	for _, command := range [][]string{{"status", "c"}, {"status", "-A"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}, {"version"}} {
 		env, _, errOut := realEnv(t)
 		if code := Run(t.Context(), env, command); code != exit.ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
@@ -82,7 +82,7 @@ func TestWithoutAKubeconfigNobodyIsAsked(t *testing.T) {
 	}
 }
 
-func TestObjectsAreChangedInTheNameThatWasAskedFor(t *testing.T) {
+func TestObjectsAreChangedWithTheRequestedFieldManager(t *testing.T) {
 	var by string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		by = r.URL.Query().Get("fieldManager")
@@ -143,7 +143,7 @@ func TestAQuotedHintCanBePasted(t *testing.T) {
 }
 
 // A wrong place is named, with the right ones.
-func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
+func TestAWrongNamespaceOrContextErrorSuggestsTheRightOne(t *testing.T) {
 	for line, want := range map[string][]string{
 		"status sample -n nowhere":     {"error: FoundationDBCluster sample not found in namespace nowhere; fdb has one\n", "hint: kubectl fdb status sample -n fdb --context test\n"},
 		"status other -n nowhere":      {"in namespace nowhere, which has no FoundationDBCluster\n"},
@@ -166,7 +166,7 @@ func TestAWrongPlaceIsAnsweredWithTheRightOnes(t *testing.T) {
 }
 
 // The error for a resource that was deleted before its objects names them, and what to do.
-func TestADeletedResourceIsNamedWithWhatIsLeftOfIt(t *testing.T) {
+func TestTheNotFoundErrorListsRemainingPodsAndPVCs(t *testing.T) {
 	left := metav1.ObjectMeta{Name: "lost-storage-1", Namespace: "there", Labels: map[string]string{v1beta2.LabelClusterName: "lost"}}
 	for line, want := range map[string]string{
 		"why lost -n there": "error: FoundationDBCluster lost not found in namespace there, but 1 pod and 1 PVC of it exist\n",

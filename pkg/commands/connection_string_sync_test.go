@@ -63,7 +63,7 @@ func TestConnectionStringSync(t *testing.T) {
 }
 
 // The prompt shows what is replaced.
-func TestASyncAsksAndShowsWhatItReplaces(t *testing.T) {
+func TestAConnectionStringSyncPromptShowsWhatItReplaces(t *testing.T) {
 	g := up(t)
 	staleBoth(g)
 	if code := g.run("connection-string", "sync", "sample"); code != exit.ExitUnconfirmed || g.cluster.Resource.Status.ConnectionString != stale {

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
-func TestCordonSaysWhetherGroupsFitElsewhere(t *testing.T) {
+func TestCordonShowsWhetherGroupsFitOnOtherNodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		pods  error // what listing pods meets

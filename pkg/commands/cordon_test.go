@@ -143,7 +143,7 @@ func TestCordonExitCodes(t *testing.T) {
 	}
 }
 
-func TestNodesAreEmptied(t *testing.T) {
+func TestDrainAndCordonEvacuateNodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		args  []string
@@ -183,7 +183,7 @@ func TestNodesAreEmptied(t *testing.T) {
 }
 
 // Nodes that were cordoned before are not uncordoned.
-func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
+func TestTheCordonUndoHintOmitsNodesCordonedBefore(t *testing.T) {
 	g := roomy(t)
 	g.run("cordon", "node-1", "-c", "sample", "--evacuate=none")
 	g.run("cordon", "node-1", "node-2", "-c", "sample", "--evacuate=none")
@@ -193,7 +193,7 @@ func TestUndoingACordonOpensOnlyWhatWasOpen(t *testing.T) {
 }
 
 // Pods that leave must not come back before the maintenance, because one write failed.
-func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
+func TestADrainThatFailsAfterMarkingGroupsKeepsItsNodeCordoned(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
 	g.cluster.Refuse = refuse("CreatePod", errors.New("etcdserver: request timed out"))
@@ -206,7 +206,7 @@ func TestADrainThatHasBegunStaysCordonedWhenItFails(t *testing.T) {
 }
 
 // What ran on a removed node must still be drained, and the same command again finds it.
-func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
+func TestADrainContinuesAfterItsNodeIsRemoved(t *testing.T) {
 	for name, again := range map[string]bool{"in the middle of it": false, "before the same command again": true} {
 		t.Run(name, func(t *testing.T) {
 			g := roomy(t)
@@ -237,7 +237,7 @@ func TestADrainGoesOnWhenItsNodeIsGone(t *testing.T) {
 }
 
 // A node that cannot be drained would otherwise stay unschedulable without notice.
-func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
+func TestADrainThatFailsBeforeMarkingGroupsUncordonsItsNode(t *testing.T) {
 	g := roomy(t)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)
 	g.cluster.Refuse = refuse("MarkForRemoval", forbidden)
@@ -255,7 +255,7 @@ func TestADrainThatFailsUncordonsWhatItCordoned(t *testing.T) {
 }
 
 // The nodes have a taint with another effect: it is not ours, and stays unchanged.
-func TestATaintThatIsThereIsLeftAsItIs(t *testing.T) {
+func TestCordonLeavesAnExistingTaintUnchanged(t *testing.T) {
 	g := roomy(t)
 	withTaintRule(g)
 	node := g.nodeOf(v1beta2.ProcessClassStorage)

@@ -29,7 +29,7 @@ func witnessed(t *testing.T) (g *given, pod string) {
 	return g, pod
 }
 
-func TestDescribeShowsAllThatIsKnown(t *testing.T) {
+func TestDescribePrintsClustersAndProcessGroups(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -52,7 +52,7 @@ func TestDescribeShowsAllThatIsKnown(t *testing.T) {
 	}
 }
 
-func TestDescribeEndsAsAskedFor(t *testing.T) {
+func TestDescribeOutputAndExitCodes(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -84,7 +84,7 @@ func TestDescribeEndsAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestDescribeSaysWhatItMayNotRead(t *testing.T) {
+func TestDescribeWarnsOfWhatItCannotRead(t *testing.T) {
 	g, pod := witnessed(t)
 	g.eventsHidden = forbidden
 	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }

@@ -65,7 +65,7 @@ func TestDetectFailures(t *testing.T) {
 }
 
 // A failure that is found again is recorded again: the annotation changes, and wakes a watch.
-func TestFailuresAreDetectedAgain(t *testing.T) {
+func TestDetectFailuresRecordsAPersistingFailureAgain(t *testing.T) {
 	g := up(t)
 	delete(g.cluster.Pods, "sample-"+g.storage()[0])
 	g.run("detect-failures", "sample")
@@ -97,7 +97,7 @@ func TestFailuresAreDetectedAgain(t *testing.T) {
 
 // Every command reads the CronJob with the rest: one that does not would create it again, or show
 // that it is missing.
-func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
+func TestPlanWhyAndStatusReadTheFailureDetectorCronJob(t *testing.T) {
 	g := up(t)
 	g.cluster.Resource.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	g.cluster.Resource.Generation++
@@ -122,7 +122,7 @@ func TestTheFailureDetectorIsKeptAndShown(t *testing.T) {
 }
 
 // A field that the API server dropped is in the output of every command about the state.
-func TestADroppedFieldIsReported(t *testing.T) {
+func TestCommandsReportASpecFieldDroppedByTheAPIServer(t *testing.T) {
 	g := up(t)
 	g.cluster.Resource.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"cancelReplacementsForInstance":["storage-1"]}}`}
 	const dropped = "the API server dropped spec.cancelReplacementsForInstance"

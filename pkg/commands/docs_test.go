@@ -37,7 +37,7 @@ func TestDocsHaveAPagePerCommand(t *testing.T) {
 }
 
 // A release that is built again has the same man pages.
-func TestManPagesHaveTheDateOfTheSource(t *testing.T) {
+func TestManPagesUseSourceDateEpoch(t *testing.T) {
 	g, dir := newGiven(t), t.TempDir()
 	g.env["SOURCE_DATE_EPOCH"] = "1760000000"
 	if code := g.run("docs", "--dir", dir, "--format", "man"); code != exit.ExitDone {
@@ -49,7 +49,7 @@ func TestManPagesHaveTheDateOfTheSource(t *testing.T) {
 	}
 }
 
-func TestDocsRefuse(t *testing.T) {
+func TestTheDocsCommandRejectsInvalidFlags(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 // A drain excludes what has a volume before it evicts what has none: the recovery after an
 // eviction would make the exclusion wait for two more minutes, the coordinators for five.
-func TestADrainExcludesBeforeItEvicts(t *testing.T) {
+func TestDrainExcludesStorageAndLogsBeforeEvictingStatelessPods(t *testing.T) {
 	for _, class := range []v1beta2.ProcessClass{v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog} {
 		t.Run(string(class), func(t *testing.T) {
 			g := roomy(t)

@@ -29,7 +29,7 @@ func diffOf(t *testing.T, g *given) changes.View {
 	return v
 }
 
-func TestADumpAndTheSameClusterHaveNoDifference(t *testing.T) {
+func TestDumpDiffOfAnUnchangedClusterIsEmpty(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	one, two := g.dumped(), g.dumped()
@@ -41,7 +41,7 @@ func TestADumpAndTheSameClusterHaveNoDifference(t *testing.T) {
 	}
 }
 
-func TestSecretsThatADumpHidesAreNoDifference(t *testing.T) {
+func TestDumpDiffIgnoresRedactedSecrets(t *testing.T) {
 	g := newGiven(t)
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "AWS_SECRET_ACCESS_KEY", Value: "hunter2template"}}}}}}
 	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
@@ -88,7 +88,7 @@ func TestDumpDiffShowsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestDumpsThatCannotBeComparedAreOneError(t *testing.T) {
+func TestDumpDiffRejectsInvalidDumpsAndArguments(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	path := g.dumped("--max-log-bytes", "0")
@@ -130,7 +130,7 @@ func TestDumpsThatCannotBeComparedAreOneError(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnknownIsNoDifferenceOfDumps(t *testing.T) {
+func TestDumpDiffReportsUnreadDataAsUnknownNotDifferent(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	g.nodesHidden = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("RBAC"))

@@ -42,7 +42,7 @@ func leaves(root *cobra.Command) map[string]*cobra.Command {
 	return all
 }
 
-func TestOnlyCommandsThatChangeNothingReadADump(t *testing.T) {
+func TestOnlyReadOnlyCommandsAcceptADump(t *testing.T) {
 	g := newGiven(t)
 	env := g.environment()
 	env.Client = func() (client.Client, error) { t.Error("the API server was opened"); return nil, errors.New("opened") }
@@ -67,7 +67,7 @@ func TestOnlyCommandsThatChangeNothingReadADump(t *testing.T) {
 	}
 }
 
-func TestADumpIsRefusedBeforeAnythingIsRead(t *testing.T) {
+func TestFromConflictsWithCommandsAndFlagsThatNeedACluster(t *testing.T) {
 	for line, want := range map[string]string{
 		"reconcile sample --yes":    "error: --from conflicts with reconcile: a dump is read-only",
 		"dump sample":               "error: --from conflicts with dump: a dump is read-only",
@@ -126,7 +126,7 @@ func TestCompletionReadsADumpAndNotTheAPIServer(t *testing.T) {
 	}
 }
 
-func TestADumpThatCannotBeReadIsOneError(t *testing.T) {
+func TestFromAnUnreadableDumpPrintsOneError(t *testing.T) {
 	g := dumpable(t)
 	whole, err := os.ReadFile(g.dumped("--max-log-bytes", "0"))
 	if err != nil {
@@ -175,7 +175,7 @@ func TestDumpChecksItsFlagsBeforeItReads(t *testing.T) {
 	}
 }
 
-func TestForceReplacesADumpAndOnlyWhenItIsComplete(t *testing.T) {
+func TestForceReplacesADumpOnlyWithACompleteOne(t *testing.T) {
 	g := dumpable(t)
 	path := g.dumped()
 	before, err := os.ReadFile(path)
@@ -207,7 +207,7 @@ func TestForceReplacesADumpAndOnlyWhenItIsComplete(t *testing.T) {
 	}
 }
 
-func TestTheManifestListsWhatCouldNotBeReadAndWhy(t *testing.T) {
+func TestTheDumpManifestListsUnreadDataWithReasons(t *testing.T) {
 	g := dumpable(t)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("RBAC"))
 	g.nodesHidden = forbidden
@@ -287,7 +287,7 @@ func TestLogsOfADumpAreBounded(t *testing.T) {
 	}
 }
 
-func TestADumpOfOneClusterShowsItAmongAll(t *testing.T) {
+func TestStatusOfAllNamespacesListsTheClusterOfADump(t *testing.T) {
 	g := dumpable(t)
 	path := g.dumped()
 	if code := g.run("status", "-A", "--from", path, "-o", "name"); code != exit.ExitDone || g.out.String() != "foundationdbcluster/sample\n" {
@@ -295,7 +295,7 @@ func TestADumpOfOneClusterShowsItAmongAll(t *testing.T) {
 	}
 }
 
-func TestDumpOfAllNamespacesIsReadForAllOfThem(t *testing.T) {
+func TestADumpOfAllNamespacesIsReadableForAllNamespaces(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	want := g.run("status", "-A")
@@ -313,7 +313,7 @@ func TestDumpOfAllNamespacesIsReadForAllOfThem(t *testing.T) {
 	}
 }
 
-func TestADumpBesideAWatchIsWhole(t *testing.T) {
+func TestADumpWrittenByAWatchIsComplete(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	path := filepath.Join(t.TempDir(), "sample-20261120T120000Z.tar.zst")

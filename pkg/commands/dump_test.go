@@ -159,7 +159,7 @@ func (g *given) frozen() {
 	}
 }
 
-func TestEveryViewOfADumpIsThatOfTheCluster(t *testing.T) {
+func TestCommandsOnADumpPrintTheSameAsOnTheCluster(t *testing.T) {
 	g := dumpable(t)
 	g.frozen()
 	g.server = serverOfVersion(t)
@@ -187,7 +187,7 @@ func TestEveryViewOfADumpIsThatOfTheCluster(t *testing.T) {
 	}
 }
 
-func TestRedactionIsNoChangeOfTheSpec(t *testing.T) {
+func TestARedactedDumpShowsNoSpecChange(t *testing.T) {
 	g := newGiven(t)
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "AWS_SECRET_ACCESS_KEY", Value: "hunter2template"}}}}}}
 	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
@@ -276,7 +276,7 @@ func dumpAt(t *testing.T, path string) *dumps.Dump {
 	return d
 }
 
-func TestADumpHasNoSecretOfTheCluster(t *testing.T) {
+func TestTheDumpCommandWritesNoClusterSecret(t *testing.T) {
 	g := dumpable(t)
 	id := connectionID(t, g.cluster.Resource.Status.ConnectionString)
 	text, err := json.Marshal(dumpAt(t, g.dumped()))

@@ -58,7 +58,7 @@ func TestEventsExitCodes(t *testing.T) {
 	}
 }
 
-func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
+func TestEventsReportsAForbiddenListOfEvents(t *testing.T) {
 	g := newGiven(t)
 	env := g.environment()
 	env.Client = func() (client.Client, error) {
@@ -76,7 +76,7 @@ func TestEventsThatMayNotBeReadAreNamed(t *testing.T) {
 	}
 }
 
-func TestAWatchOfEventsShowsEachOnce(t *testing.T) {
+func TestWatchingEventsShowsEachEventOnce(t *testing.T) {
 	g := newGiven(t)
 	g.addEvent("Pod", "sample-storage-1", corev1.EventTypeNormal, 0)
 	ctx, cancel := context.WithCancelCause(t.Context())

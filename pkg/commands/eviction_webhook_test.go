@@ -130,7 +130,7 @@ func askWebhook(t *testing.T, trusting *http.Client, address, pod string) *admis
 }
 
 // The webhook answers as can drain does, and changes nothing unless it may.
-func TestTheEvictionWebhookAnswersByTheRules(t *testing.T) {
+func TestTheEvictionWebhookDecidesAsCanDrainAndChangesNothing(t *testing.T) {
 	g := healthy(t)
 	log := g.groupOf(v1beta2.ProcessClassLog)
 	acted := len(g.cluster.Acted)
@@ -150,7 +150,7 @@ func TestTheEvictionWebhookAnswersByTheRules(t *testing.T) {
 }
 
 // With --act the process group that must not be evicted is replaced.
-func TestTheEvictionWebhookReplacesWhatItDenies(t *testing.T) {
+func TestTheEvictionWebhookWithActReplacesTheDeniedGroup(t *testing.T) {
 	g := healthy(t)
 	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
 	answers, code := g.evictions(t, []string{g.cluster.Resource.ProcessGroup(id).PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
@@ -166,7 +166,7 @@ func TestTheEvictionWebhookReplacesWhatItDenies(t *testing.T) {
 }
 
 // A run that a gate refuses is a failed one: the eviction would stay denied, and nothing showed why.
-func TestTheEvictionWebhookReportsWhatAGateRefuses(t *testing.T) {
+func TestTheEvictionWebhookReportsAGateRefusalAsAFailure(t *testing.T) {
 	g := healthy(t)
 	g.gates = operatorLives
 	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
@@ -190,7 +190,7 @@ func (g *given) groupOf(class v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus 
 	return nil
 }
 
-func TestFlagsOfTheEvictionWebhook(t *testing.T) {
+func TestEvictionWebhookValidatesItsFlags(t *testing.T) {
 	certFile, keyFile, _ := keyPair(t)
 	files := []string{"--tls-cert-file", certFile, "--tls-private-key-file", keyFile}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

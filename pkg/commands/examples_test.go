@@ -22,16 +22,16 @@ import (
 var notRunHere = map[string]string{
 	"kubectl fdb dump":               "it writes files to the current directory; dump_file_test.go runs its flags",
 	"kubectl fdb dump diff":          "needs dumps; TestDumpDiffShowsWhatChanged has them",
-	"kubectl fdb watch":              "a screen; TestAScreenIsWalkedAndReplacesAProcessGroup and the page about it run them",
-	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookAnswersByTheRules has both",
+	"kubectl fdb watch":              "a screen; TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup and the page about it run them",
+	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookDecidesAsCanDrainAndChangesNothing has both",
 	"kubectl fdb failover":           "needs a database in two regions; TestARegionBecomesPrimaryAndBack has one",
-	"kubectl fdb recover apply":      "needs the plan of a loss; TestCoordinatorsWithOtherAddressesAreRecovered has one",
+	"kubectl fdb recover apply":      "needs the plan of a loss; TestCoordinatorsAreRecoveredAtNewPodAddresses has one",
 	"kubectl fdb completion install": "writes beside the program; TestCompletionInstall has a directory for it",
 }
 
 // Help that does not work is worse than none: every command has an example, every flag a
 // word of help, and no example is a mistake.
-func TestEveryExampleOfHelpIsNoMistake(t *testing.T) {
+func TestHelpExamplesOfEveryCommandAreValid(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

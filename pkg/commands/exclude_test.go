@@ -49,7 +49,7 @@ func (g *given) exclusionOf(id string) string {
 	return g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()
 }
 
-func TestExcludeFollowsAGroupUntilItIsDrainedAndIncludeTakesItBack(t *testing.T) {
+func TestExcludeWaitsUntilDrainedAndIncludeEndsTheExclusion(t *testing.T) {
 	g := rested(t)
 	id := g.storage()[0]
 	if code := g.run("exclude", "sample", id, "--wait", "--yes"); code != exit.ExitDone {
@@ -138,7 +138,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 }
 
 // A run that was killed leaves nothing that the same command does not finish.
-func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
+func TestARepeatedExcludeFinishesAKilledOne(t *testing.T) {
 	for after := 1; after <= 3; after++ {
 		g := rested(t)
 		id := g.storage()[0]
@@ -151,7 +151,7 @@ func TestTheSameExcludeFinishesWhatAKilledOneBegan(t *testing.T) {
 	}
 }
 
-func TestACoordinatorIsExcludedOnceAnotherHasTakenItsPlace(t *testing.T) {
+func TestExcludeReplacesACoordinatorBeforeExcludingIt(t *testing.T) {
 	g := rested(t)
 	var id string
 	for _, group := range g.cluster.Resource.Status.ProcessGroups {
@@ -194,7 +194,7 @@ func (w stoppedReporting) Observe(ctx context.Context, into *plan.Snapshot, face
 }
 
 // Its exclusion is in the database all the same, and so is the proof that nothing depends on it.
-func TestAGroupThatWentSilentOnceItWasExcludedIsProvenDrained(t *testing.T) {
+func TestAnExcludedGroupThatStopsReportingIsProvenDrained(t *testing.T) {
 	for name, excluded := range map[string]bool{"excluded before": true, "never excluded": false} {
 		t.Run(name, func(t *testing.T) {
 			g := rested(t)

@@ -40,7 +40,7 @@ func (g *given) exclude(target string) {
 	}
 }
 
-func TestExclusionStatusFollowsAGroupUntilItIsSafe(t *testing.T) {
+func TestExclusionWaitEndsWhenTheGroupIsSafeToRemove(t *testing.T) {
 	g, id := markedForRemoval(t)
 	if code := g.run("exclusion", "status", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -153,7 +153,7 @@ func (c counting) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, e
 	return c.simulated.ReadExclusions(ctx)
 }
 
-func TestEachLookAtExclusionsAsksForOneStatusAndOneList(t *testing.T) {
+func TestExclusionStatusReadsOneStatusAndOneListPerObservation(t *testing.T) {
 	g, _ := markedForRemoval(t)
 	statuses, lists, shown := 0, 0, 0
 	g.connect = func() (session.Session, error) { return counting{simulated{g.cluster, g}, &statuses, &lists}, nil }

@@ -75,7 +75,7 @@ func (g *given) gc(change func(*session.Env), args ...string) int {
 	return code
 }
 
-func TestWhatHasNoOwnerIsRemovedAfterApproval(t *testing.T) {
+func TestGCRemovesItemsWithoutAnOwnerAfterApproval(t *testing.T) {
 	g := littered(t)
 	change := g.removing(nil)
 	if code := g.gc(change, "sample", "--dry-run"); code != exit.ExitNo || !strings.Contains(g.out.String(), "10.99.0.9") || !strings.Contains(g.out.String(), "3 items without an owner, 2 to remove, 1 kept") {
@@ -116,7 +116,7 @@ func TestAPVCWithoutAnOwnerIsRemovedOnlyIfNamed(t *testing.T) {
 }
 
 // A volume whose data nothing else has is never removed, not even by name.
-func TestAPVCThatMayHoldDataIsNotRemoved(t *testing.T) {
+func TestGCNeverRemovesAPVCThatMayHaveTheLastCopy(t *testing.T) {
 	g := littered(t)
 	g.cluster.KillServers(g.podsOf("storage")[0])
 	g.cluster.Tick(3 * time.Minute)
@@ -130,7 +130,7 @@ func TestAPVCThatMayHoldDataIsNotRemoved(t *testing.T) {
 	}
 }
 
-func TestADeletionThatFailsIsReported(t *testing.T) {
+func TestGCReportsAFailedDeletion(t *testing.T) {
 	g := littered(t)
 	if code := g.gc(g.removing(errors.New("the object was modified")), "sample", "--yes", "-o", "json"); code != exit.ExitPartly || !strings.Contains(g.out.String(), `"outcome": "failed"`) || !strings.Contains(g.out.String(), "the object was modified") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -138,7 +138,7 @@ func TestADeletionThatFailsIsReported(t *testing.T) {
 }
 
 // An exclusion ends by the rules of include: not soon after a recovery.
-func TestExclusionsWithoutAnOwnerWaitAfterARecovery(t *testing.T) {
+func TestGCWaitsAfterARecoveryBeforeEndingExclusions(t *testing.T) {
 	g := littered(t)
 	delete(g.cluster.Services, "stray")
 	g.cluster.FDB.Databases()[0].Recover()
@@ -149,7 +149,7 @@ func TestExclusionsWithoutAnOwnerWaitAfterARecovery(t *testing.T) {
 }
 
 // Of a resource that does not exist, what cannot be needed for a recovery is removed.
-func TestLeftoversOfAClusterThatDoesNotExistAreRemoved(t *testing.T) {
+func TestGCRemovesLeftoversOfADeletedCluster(t *testing.T) {
 	g := newGiven(t)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "kubectl-fdb-gone", UID: "lease"}}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: labeledAs("gone", "gone-storage-1-data")}

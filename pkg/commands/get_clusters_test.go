@@ -46,7 +46,7 @@ func TestGetClustersListsANamespaceOrAll(t *testing.T) {
 }
 
 // A list is no verdict: scripts that want one use status.
-func TestGetClustersOfASickClusterSucceeds(t *testing.T) {
+func TestGetClustersSucceedsForAnUnreachableDatabase(t *testing.T) {
 	g := up(t)
 	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	if code := g.run("get", "clusters"); code != exit.ExitDone || !strings.Contains(g.out.String(), "unknown") {

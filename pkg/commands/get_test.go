@@ -61,7 +61,7 @@ func (tc commandLine) run(t *testing.T, healthy *given) {
 // aMinuteLater lets clients report themselves again after the recovery that created the database.
 func aMinuteLater(g *given) { g.cluster.Tick(time.Minute) }
 
-func TestListsOfTheDatabase(t *testing.T) {
+func TestGetListsProcessesCoordinatorsNodesAndClients(t *testing.T) {
 	tests := map[string]commandLine{
 		"processes":                                    {args: "get processes sample", out: []string{"ADDRESS", "10.1.0.7:4501", "7.3.79", "storage"}},
 		"processes with more columns":                  {args: "get processes sample -o wide", out: []string{"DISK-FREE", "MESSAGES"}},
@@ -136,7 +136,7 @@ func otherPod(g *given) { g.cluster.WriteClusterFile(g.lastPod(), "other:abc@10.
 func brokenPod(g *given) { g.cluster.WriteClusterFile(g.lastPod(), "rubbish") }
 
 // The record alone never passes for what is in force.
-func TestAConnectionStringThatNobodyConfirmsIsCalledRecorded(t *testing.T) {
+func TestAnUnconfirmedConnectionStringIsReportedAsReadFromTheStatus(t *testing.T) {
 	g := newGiven(t)
 	g.cluster.Resource.Status.ConnectionString = "sample:abc@10.0.0.1:4501"
 	if code := g.run("connection-string", "show", "sample", "-o", "json"); code != exit.ExitDone {

@@ -35,7 +35,7 @@ func kustomized(t *testing.T, files filesys.FileSystem, dir string) (names []str
 }
 
 // Each overlay runs passes in one way, with the account and its roles.
-func TestOverlaysRunPassesInOneWay(t *testing.T) {
+func TestEachOverlayDeploysOneWorkloadForPasses(t *testing.T) {
 	account := func(run string) []string {
 		return []string{
 			"Role fdb/kubectl-fdb-reconcile", "Role fdb/kubectl-fdb-watch", "ClusterRole /kubectl-fdb-find-operators",
@@ -52,7 +52,7 @@ func TestOverlaysRunPassesInOneWay(t *testing.T) {
 }
 
 // The files that the Helm chart wraps. Its templates are rendered by make test-helm, which has Helm's own packages.
-func TestTheFilesOfTheHelmChartAreTheManifests(t *testing.T) {
+func TestHelmChartFilesAreCopiesOfTheManifests(t *testing.T) {
 	files, err := filepath.Glob("../../manifests/helm/kubectl-fdb/files/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
@@ -77,7 +77,7 @@ func TestTheFilesOfTheHelmChartAreTheManifests(t *testing.T) {
 }
 
 // What docs/gitops.md describes: an overlay of one's own with another namespace, image and cluster.
-func TestAnOverlayOfAUserChangesNamespaceImageAndCluster(t *testing.T) {
+func TestTheDocumentedOverlayChangesNamespaceImageAndCluster(t *testing.T) {
 	page, err := os.ReadFile("../../docs/gitops.md")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestResourcesOfHealthChecksAreValid(t *testing.T) {
 }
 
 // A sync ignores fields of a spec that commands write or print a patch for, and that exist.
-func TestIgnoredDifferencesAreFieldsThatCommandsWrite(t *testing.T) {
+func TestArgoCDIgnoresOnlyFieldsThatCommandsWrite(t *testing.T) {
 	var config struct {
 		Data map[string]string `json:"data"`
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestTheFirstArgumentIsTheClusterUnlessItCannotBe(t *testing.T) {
+func TestTheFirstArgumentIsParsedAsClusterOrProcessGroup(t *testing.T) {
 	tests := map[string]struct {
 		args         []string
 		flag         string
@@ -56,7 +56,7 @@ func twoGroups() plan.Snapshot {
 	return plan.Snapshot{Cluster: c, Database: plan.DatabaseFacts{Status: status}}
 }
 
-func TestWhatNamesAProcessGroup(t *testing.T) {
+func TestProcessGroupsAreSelectedByIDPodOrAddress(t *testing.T) {
 	tests := map[string]struct {
 		words []string
 		mute  bool // the database does not answer

@@ -45,7 +45,7 @@ func faultOfUsage(f *pflag.Flag) string {
 	return ""
 }
 
-func TestHelpIsNotAQuestionAndFitsTheTerminal(t *testing.T) {
+func TestHelpHasNoQuestionsAndNoOverlongLines(t *testing.T) {
 	eachCommand(newRoot(newGiven(t).environment()), func(cmd *cobra.Command) {
 		if strings.Contains(cmd.Long, "?\n") || strings.Contains(cmd.Long, "? ") && !strings.Contains(cmd.Long, "? means") {
 			t.Errorf("%s: Long has a question", cmd.CommandPath())

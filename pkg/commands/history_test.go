@@ -39,7 +39,7 @@ func (g *given) history(args ...string) history.View {
 }
 
 // A user has the own runs from the file, and another user the same from Events.
-func TestHistoryOfOwnRunsAndThoseOfOthers(t *testing.T) {
+func TestHistoryReadsOwnRunsFromTheFileAndOthersFromEvents(t *testing.T) {
 	g := replacedOnce(t)
 	own := g.history()
 	for i, e := range g.events {

@@ -28,7 +28,7 @@ func removedAfterARecovery(t *testing.T) (g *given, id string) {
 
 const leftToALaterPass = "sample: deferred to a later pass: include locality_instance_id:"
 
-func TestHousekeepingKeepsNoCommandWaiting(t *testing.T) {
+func TestCommandsWaitForHousekeepingOnlyOnRequest(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -76,7 +76,7 @@ func TestWaitForAllAlsoWaitsForHousekeeping(t *testing.T) {
 	}
 }
 
-func TestHousekeepingIsDataInDocuments(t *testing.T) {
+func TestHousekeepingIsPartOfTheJSONOutput(t *testing.T) {
 	g, id := removedAfterARecovery(t)
 	if code := g.run("reconcile", "sample", "--yes", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -93,7 +93,7 @@ func TestHousekeepingIsDataInDocuments(t *testing.T) {
 	}
 }
 
-func TestValuesOfWait(t *testing.T) {
+func TestTheWaitFlagAcceptsItsDocumentedValues(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int

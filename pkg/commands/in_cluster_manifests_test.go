@@ -46,7 +46,7 @@ func manifests(t *testing.T, path string) []runtime.Object {
 	return objects
 }
 
-func TestAllManifestsAreWhatKubernetesKnows(t *testing.T) {
+func TestAllManifestsDecodeStrictly(t *testing.T) {
 	for _, pattern := range []string{inCluster + "/*.yaml", "../../manifests/rbac/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -82,7 +82,7 @@ func detectorTemplate(t *testing.T) corev1.PodTemplateSpec {
 	return job.Spec.JobTemplate.Spec.Template
 }
 
-func TestWhatRunsInTheClusterRunsWithNoMoreThanItNeeds(t *testing.T) {
+func TestInClusterPodsRunWithARestrictedSecurityContext(t *testing.T) {
 	const longestAction = 4 * time.Minute
 	templates := podTemplates(t)
 	templates["the failure detector"] = detectorTemplate(t)
@@ -114,7 +114,7 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 			for i := range args {
 				args[i] = strings.NewReplacer("$(NAMESPACE)", "fdb", "sample-cluster", "sample", "=:8080", "=127.0.0.1:0").Replace(args[i])
 			}
-			// The simulation is not read concurrently; TestTheDumpsOfTheDeploymentFitTheirVolume has this flag.
+			// The simulation is not read concurrently; TestTheDumpVolumeOfTheDeploymentExceedsTheDumpLimit has this flag.
 			args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dump-dir=") })
 			w := &watched{given: newGiven(t)}
 			if slices.Contains(args, "--watch") {
@@ -142,7 +142,7 @@ func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
 	}
 }
 
-func TestTheDumpsOfTheDeploymentFitTheirVolume(t *testing.T) {
+func TestTheDumpVolumeOfTheDeploymentExceedsTheDumpLimit(t *testing.T) {
 	spec := podTemplates(t)["deployment.yaml"].Spec
 	at := slices.IndexFunc(spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
 		return slices.Contains(spec.Containers[0].Args, "--dump-dir="+m.MountPath)
@@ -163,7 +163,7 @@ func TestTheDumpsOfTheDeploymentFitTheirVolume(t *testing.T) {
 	}
 }
 
-func TestTheProbesAskWhatIsServed(t *testing.T) {
+func TestTheProbesUseTheServedPathsAndPort(t *testing.T) {
 	container := podTemplates(t)["deployment.yaml"].Spec.Containers[0]
 	if !slices.Contains(container.Args, "--metrics-addr=:8080") || container.Ports[0].Name != "metrics" || container.Ports[0].ContainerPort != 8080 {
 		t.Errorf("%v on %v", container.Args, container.Ports)
@@ -175,7 +175,7 @@ func TestTheProbesAskWhatIsServed(t *testing.T) {
 	}
 }
 
-func TestTheAccountIsBoundToTheRolesThatThereAre(t *testing.T) {
+func TestRoleBindingsReferToTheRolesOfTheManifests(t *testing.T) {
 	var bound []string
 	for _, o := range manifests(t, inCluster+"/access.yaml") {
 		switch o := o.(type) {
@@ -201,7 +201,7 @@ func TestTheAccountIsBoundToTheRolesThatThereAre(t *testing.T) {
 	}
 }
 
-func TestTheJobsOfAFailureDetectorAreBoundToTheirRole(t *testing.T) {
+func TestTheFailureDetectorRoleBindingMatchesItsServiceAccount(t *testing.T) {
 	binding, ok := manifests(t, inCluster+"/failure-detector.yaml")[0].(*rbacv1.RoleBinding)
 	role, is := manifests(t, "../../manifests/rbac/detect-failures.yaml")[0].(*rbacv1.Role)
 	if !ok || !is || binding.RoleRef.Name != role.Name || detectorTemplate(t).Spec.ServiceAccountName != "kubectl-fdb" {

@@ -11,7 +11,7 @@ import (
 
 // A control-plane instance that will get no lock is refused before a group is marked, a pod is
 // created, or anything is waited for.
-func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
+func TestAKnownLockRefusalIsReportedBeforeAnyAction(t *testing.T) {
 	nameless := func(g *given) { g.cluster.Resource.Spec.LockOptions.DisableLocks = new(bool) }
 	denied := func(g *given) {
 		nameless(g)
@@ -61,7 +61,7 @@ func TestARefusalThatIsKnownAtTheStartComesAtTheStart(t *testing.T) {
 	}
 }
 
-func TestARefusalThatIsKnownKeepsNobodyFromWhatNeedsNoLock(t *testing.T) {
+func TestAKnownLockRefusalDoesNotBlockCommandsThatNeedNoLock(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		args  []string

@@ -27,7 +27,7 @@ func together(t *testing.T) *given {
 }
 
 // The list has who denied a control-plane instance, and why.
-func TestTheDenyListSaysWhoPutSomebodyOnIt(t *testing.T) {
+func TestTheDenyListShowsTheUserAndReasonOfEachEntry(t *testing.T) {
 	g := together(t)
 	g.run("locks", "deny", "sample", "dc2", "--reason", "dc2 is lost")
 	g.cluster.Shared.DenyList["dc3"] = true // as an operator does

@@ -83,7 +83,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 	}
 }
 
-func TestTheListSaysWhoKeepsALockByHand(t *testing.T) {
+func TestLocksListShowsTheManualLockHolder(t *testing.T) {
 	g := together(t)
 	lockOf("dc1", "bob@b", time.Hour)(g)
 	if code := g.run("locks", "list", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {

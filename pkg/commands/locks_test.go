@@ -42,7 +42,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 	}
 }
 
-func TestNobodyCanTellWhoHasTheLockOfADatabaseThatIsSilent(t *testing.T) {
+func TestTheLockHolderIsUnknownIfTheDatabaseDoesNotAnswer(t *testing.T) {
 	g := up(t)
 	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	if code := g.run("locks", "list", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {

@@ -197,7 +197,7 @@ func entriesOf(t *testing.T, text []byte) []inspectlogs.Entry {
 	return all
 }
 
-func TestALogThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
+func TestLogsPrintsOtherLogsIfOneCannotBeRead(t *testing.T) {
 	l := newLogged(t)
 	lines := l.lines
 	l.lines = func(pod string, o *corev1.PodLogOptions) (io.ReadCloser, error) {
@@ -220,7 +220,7 @@ func TestALogThatCannotBeReadDoesNotHideTheOthers(t *testing.T) {
 	}
 }
 
-func TestAContainerThatHasNotRunHasNoLog(t *testing.T) {
+func TestLogsPrintsNothingForAContainerThatHasNotStarted(t *testing.T) {
 	l := newLogged(t)
 	pod := l.cluster.Pods["sample-"+l.storage]
 	pod.Status.Phase = corev1.PodPending
@@ -230,7 +230,7 @@ func TestAContainerThatHasNotRunHasNoLog(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadOfLogsIsBounded(t *testing.T) {
+func TestLogsReadNoMoreThanMaxBytes(t *testing.T) {
 	l := newLogged(t)
 	name := "trace.10.1.0.1.4501.1.xml"
 	l.traces[name] = strings.Repeat("<Event Severity=\"10\" Time=\"1795176030.0\" Type=\"Old\" />\n", 1000) + l.traces[name]
@@ -253,7 +253,7 @@ func TestWhatIsReadOfLogsIsBounded(t *testing.T) {
 	}
 }
 
-func TestLogsOfContainersThatRanBefore(t *testing.T) {
+func TestLogsPreviousReadsOnlyRestartedContainers(t *testing.T) {
 	l := newLogged(t)
 	for name, pod := range l.cluster.Pods {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain}}
@@ -290,7 +290,7 @@ func TestLogsCheckTheirFlagsBeforeTheyRead(t *testing.T) {
 	}
 }
 
-func TestLogsOfADumpAreThoseOfTheCluster(t *testing.T) {
+func TestLogsFromADumpMatchTheLiveCluster(t *testing.T) {
 	l := newLogged(t)
 	words := []string{"logs", "sample", l.storage}
 	if code := l.run(words...); code != exit.ExitDone {
@@ -325,7 +325,7 @@ func (b *syncedBuffer) String() string {
 	return b.text.String()
 }
 
-func TestLogsAreFollowedAlsoThoseOfANewTraceFile(t *testing.T) {
+func TestLogsFollowIncludesNewTraceFiles(t *testing.T) {
 	l := newLogged(t)
 	clock := clocktesting.NewFakeClock(l.cluster.Now())
 	l.now = clock

@@ -48,7 +48,7 @@ func (v *vault) deleted() bool {
 	return false
 }
 
-func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
+func TestDeletingBackupDataRequiresConfirmationByName(t *testing.T) {
 	tests := map[string]struct {
 		args    []string // PLAN is a plan of it
 		typed   string   // on a terminal; empty for none
@@ -92,7 +92,7 @@ func TestDataOfABackupIsDeletedByNameOnly(t *testing.T) {
 	}
 }
 
-func TestANameHoldsForOneSpecOnly(t *testing.T) {
+func TestABackupDeletionConfirmedByNameHoldsForOneSpec(t *testing.T) {
 	deletion := plan.DeleteBackupData{Backup: "nightly", URL: nightlyPlace}
 	seen := func(uid types.UID, generation int64) plan.Snapshot {
 		b := &v1beta2.FoundationDBBackup{}
@@ -156,7 +156,7 @@ func TestPlansOfBackupsAndRestores(t *testing.T) {
 }
 
 // What was approved for a restore is about this restore, and not about another of its name.
-func TestAPlanOfARestoreIsCarriedOutOnce(t *testing.T) {
+func TestASavedRestorePlanIsAppliedAndCompleted(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")

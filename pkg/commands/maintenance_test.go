@@ -79,7 +79,7 @@ func TestMaintenance(t *testing.T) {
 
 // The zone's processes are noted where the spec has a pass end the maintenance; a pass
 // does so once they have restarted, and off forgets them.
-func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
+func TestMaintenanceOnWritesEntriesIfPassesResetMaintenance(t *testing.T) {
 	g := settled(t)
 	yes := true
 	g.cluster.Resource.Spec.AutomationOptions.MaintenanceModeOptions.ResetMaintenanceMode = &yes
@@ -94,7 +94,7 @@ func TestMaintenanceIsNotedWhereThatEndsIt(t *testing.T) {
 	}
 }
 
-func TestNoZoneHasNoName(t *testing.T) {
+func TestMaintenanceStatusNamePrintsNothingWithoutAZone(t *testing.T) {
 	g := up(t)
 	if code := g.run("maintenance", "status", "sample", "-o", "name"); code != exit.ExitDone || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %q", code, &g.out)
@@ -102,7 +102,7 @@ func TestNoZoneHasNoName(t *testing.T) {
 }
 
 // A database without a quorum answers, without zones and processes.
-func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
+func TestProcessesAndMaintenanceZoneAreUnknownWithoutAQuorum(t *testing.T) {
 	g := up(t)
 	g.lose(2, false)
 	for command, want := range map[string]string{"maintenance status": "the maintenance zone", "get processes": "the processes"} {
@@ -112,7 +112,7 @@ func TestWhatADatabaseWithoutAQuorumDoesNotTellIsSaid(t *testing.T) {
 	}
 }
 
-func TestWhoIsUnderMaintenanceIsNotGuessed(t *testing.T) {
+func TestMaintenanceCommandsFailIfTheDatabaseDoesNotAnswer(t *testing.T) {
 	g := up(t)
 	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 	for _, args := range [][]string{{"status", "sample"}, {"on", "sample", "nowhere"}} {

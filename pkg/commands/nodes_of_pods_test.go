@@ -15,7 +15,7 @@ import (
 
 // Reading nodes requires another permission and a long list, so only those are read that may
 // explain something.
-func TestWhichNodesAreLookedAt(t *testing.T) {
+func TestOnlyNodesOfPodsWithProblemsAreRead(t *testing.T) {
 	tests := map[string]struct {
 		given func(*v1beta2.ProcessGroupStatus, *corev1.Pod)
 		want  bool

@@ -102,7 +102,7 @@ func TestOperationsAreListed(t *testing.T) {
 }
 
 // What is pending is in the hands of the operation: following it comes before another pass.
-func TestWhyLeavesWhatIsPendingToTheOperation(t *testing.T) {
+func TestWhySuggestsFollowingTheActiveOperation(t *testing.T) {
 	g, c := operated(t, nil)
 	g.cluster.Resource.Spec.ProcessCounts.Storage = 5
 	g.cluster.Resource.Generation++
@@ -114,7 +114,7 @@ func TestWhyLeavesWhatIsPendingToTheOperation(t *testing.T) {
 	}
 }
 
-func TestNoOperationIsSaid(t *testing.T) {
+func TestOperationsListReportsThatThereIsNone(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "list"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no operation in namespace fdb") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -150,7 +150,7 @@ func TestAnOperationIsFollowedToItsEnd(t *testing.T) {
 	}
 }
 
-func TestNoOperationIsFollowed(t *testing.T) {
+func TestOperationsFollowEndsWithoutAnOperation(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "follow", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "no operation") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -207,7 +207,7 @@ func TestAnOperationIsAborted(t *testing.T) {
 	}
 }
 
-func TestNoOperationIsAborted(t *testing.T) {
+func TestOperationsAbortIsRefusedWithoutAnOperation(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "abort", "sample", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "no operation on sample") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -215,7 +215,7 @@ func TestNoOperationIsAborted(t *testing.T) {
 }
 
 // The operation has ended: what it began is on the cluster, and each has a way back.
-func TestAnAbortPrintsWhatIsHalfDone(t *testing.T) {
+func TestOperationAbortPrintsUnfinishedChangesAndHowToRevertThem(t *testing.T) {
 	lost := func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-time.Hour) }
 	tests := map[string]struct {
 		edit func(*reconcile.Operation)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestOnlyNamedGatesAreWavedThroughAndOnlyWithAReason(t *testing.T) {
+func TestGateOverridesRequireAnOverridableGateAndAReason(t *testing.T) {
 	tests := map[string]struct {
 		given []string
 		want  map[plan.Gate]string

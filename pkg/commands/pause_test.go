@@ -54,7 +54,7 @@ func TestPauseAndResume(t *testing.T) {
 }
 
 // An unreported expired pause would stop operators forever.
-func TestAPauseIsShownAndItsEndToo(t *testing.T) {
+func TestStatusAndReconcileReportAPauseAndWhenItIsOverdue(t *testing.T) {
 	g := up(t)
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -77,7 +77,7 @@ func TestAPauseIsShownAndItsEndToo(t *testing.T) {
 }
 
 // A user who looks at the cluster must see that operators skip it, until when, and why.
-func TestAPauseIsShownWhereverAClusterIsLookedAt(t *testing.T) {
+func TestAPauseIsShownByStatusWhyPlanAndDescribe(t *testing.T) {
 	g := healthy(t)
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)

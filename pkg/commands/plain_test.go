@@ -77,7 +77,7 @@ var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // A pipe, a terminal without colors, with 80 columns or without capabilities shows the same
 // content.
-func TestThePlainestTerminalShowsTheSame(t *testing.T) {
+func TestOutputContentIsTheSameWithoutColorsOrTerminal(t *testing.T) {
 	best := terminal{env: map[string]string{"TERM": "xterm-256color", "COLUMNS": "200"}, is: true}.shown(t)
 	if !color.MatchString(best[0]) {
 		t.Fatalf("nothing is colored where it could be: %q", best[0])

@@ -97,7 +97,7 @@ func exclude(g *given) {
 	}
 }
 
-func TestEveryChangingCommandCarriesOutItsOwnPlan(t *testing.T) {
+func TestEveryChangingCommandAppliesItsOwnPlanFile(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		args  []string
@@ -176,7 +176,7 @@ func (g *given) zoneOfStorage() string {
 	})].FaultDomain)
 }
 
-func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
+func TestAPlanIsRefusedOnceTheClusterStateHasChanged(t *testing.T) {
 	tests := map[string]struct {
 		moved func(*given)
 		args  []string // other than those of the plan
@@ -237,7 +237,7 @@ func TestAPlanIsRefusedOnceTheWorldHasMoved(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
+func TestAnInvalidOrForeignPlanFileIsAUsageError(t *testing.T) {
 	edit := func(old, instead string) func(string) string {
 		return func(text string) string { return strings.Replace(text, old, instead, 1) }
 	}
@@ -290,7 +290,7 @@ func TestAFileThatIsNoPlanOfThisIsAMistake(t *testing.T) {
 }
 
 // An interrupted run is resumed by the same command; after any other run it is not.
-func TestAPlanThatWasBegunIsGoneOnWith(t *testing.T) {
+func TestAnInterruptedPlanIsResumedUnlessAnotherRunFollowed(t *testing.T) {
 	tests := map[string]struct {
 		digest string
 		want   int
@@ -344,7 +344,7 @@ func lastRun(t *testing.T, path, digest string) *coordinationv1.Lease {
 	return lease
 }
 
-func TestOnATerminalAPlanIsShownAndAsked(t *testing.T) {
+func TestReconcileFromAPlanFileShowsThePlanAndPrompts(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
 		g := up(t)
 		grow(g)

@@ -134,7 +134,7 @@ func toolLine(words ...string) func(*given) []string {
 	return func(*given) []string { return words }
 }
 
-func TestNothingIsRunInAPodThatDoesNotRun(t *testing.T) {
+func TestExecRequiresARunningPod(t *testing.T) {
 	g := up(t)
 	g.answers(admin.Result{}, nil)
 	name := firstPod(g)
@@ -144,7 +144,7 @@ func TestNothingIsRunInAPodThatDoesNotRun(t *testing.T) {
 	}
 }
 
-func TestCLI(t *testing.T) {
+func TestCLIRunsFdbcliInAPod(t *testing.T) {
 	output := admin.Result{Stdout: []byte("The database is available.\n")}
 	tests := map[string]struct {
 		result admin.Result
@@ -200,7 +200,7 @@ func TestCLI(t *testing.T) {
 }
 
 // exclude failed corrupts data in some versions: the warning names the version.
-func TestExcludeFailedIsWarnedOfByVersion(t *testing.T) {
+func TestExcludeFailedPrintsAVersionSpecificWarning(t *testing.T) {
 	for name, tc := range map[string]struct {
 		running string
 		command []string

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
+func TestTheReconcileRoleGrantsTheRequiredPermissions(t *testing.T) {
 	rules := rulesOf(t, "reconcile.yaml")
 	for _, p := range session.ReconcilePermissions() {
 		if !granted(rules, p) {
@@ -23,7 +23,7 @@ func TestTheRoleOfReconcileGrantsWhatReconcileAsksFor(t *testing.T) {
 	}
 }
 
-func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
+func TestTheReconcileRoleGrantsNoUnusedPermission(t *testing.T) {
 	needed := session.ReconcilePermissions()
 	beyond := []session.Permission{ // what only some runs need, so that no run asks for it beforehand
 		{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}, // to find the only cluster, or to name others
@@ -40,7 +40,7 @@ func TestTheRoleOfReconcileGrantsNoMore(t *testing.T) {
 	}
 }
 
-func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
+func TestTheWatchRolesGrantTheRequiredPermissions(t *testing.T) {
 	rules := slices.Concat(rulesOf(t, "reconcile.yaml"), rulesOf(t, "watch.yaml"))
 	for _, p := range append(session.ReconcilePermissions(), session.WatchPermissions()...) {
 		if !granted(rules, p) {
@@ -54,7 +54,7 @@ func TestTheRolesOfAWatchGrantWhatItAsksFor(t *testing.T) {
 	}
 }
 
-func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
+func TestTheBackupRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), session.RestoreAtPermissions(), apply.FindResourcePermissions(), apply.AbortPermissions())
 	rules := rulesOf(t, "backups.yaml")
 	for _, p := range needed {
@@ -70,7 +70,7 @@ func TestTheRoleForBackupsGrantsWhatTheirPassesAskForAndNoMore(t *testing.T) {
 	}
 }
 
-func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+func TestThePauseRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	granted := permissionsOf(rulesOf(t, "pause.yaml"))
 	for _, p := range session.PausePermissions() {
 		if !slices.Contains(granted, p) {
@@ -87,7 +87,7 @@ func TestTheRoleForPausingGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 }
 
 // Together with the Role for reconciling.
-func TestTheRoleForFailoversGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+func TestTheFailoverRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	granted := permissionsOf(rulesOf(t, "failover.yaml"))
 	for _, p := range session.FailoverPermissions() {
 		if !slices.Contains(append(granted, session.ReconcilePermissions()...), p) {
@@ -101,7 +101,7 @@ func TestTheRoleForFailoversGrantsWhatThatAsksForAndNoMore(t *testing.T) {
 	}
 }
 
-func TestTheRoleForDetectingFailuresGrantsWhatThatAsksForAndNoMore(t *testing.T) {
+func TestTheFailureDetectorRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	rules := rulesOf(t, "detect-failures.yaml")
 	needed := session.DetectPermissions()
 	for _, p := range needed {
@@ -122,7 +122,7 @@ func TestTheRoleForDetectingFailuresGrantsWhatThatAsksForAndNoMore(t *testing.T)
 	}
 }
 
-func TestTheRoleOfReadersChangesNothing(t *testing.T) {
+func TestTheReadRoleGrantsOnlyReadsExecAndPortForward(t *testing.T) {
 	for _, p := range permissionsOf(rulesOf(t, "read.yaml")) {
 		asks := p.Resource == "pods" && (p.Subresource == "exec" || p.Subresource == "portforward")
 		if !asks && p.Verb != "get" && p.Verb != "list" {
@@ -131,7 +131,7 @@ func TestTheRoleOfReadersChangesNothing(t *testing.T) {
 	}
 }
 
-func TestTheRoleForDumpsOnlyReadsAndIsWhatADumpAsksFor(t *testing.T) {
+func TestTheDumpRoleGrantsOnlyTheReadsThatADumpRequires(t *testing.T) {
 	requested, err := cmdutil.RequirementsOf([]string{"dump"})
 	if err != nil {
 		t.Fatal(err)
@@ -143,27 +143,27 @@ func TestTheRoleForDumpsOnlyReadsAndIsWhatADumpAsksFor(t *testing.T) {
 	}
 }
 
-func TestTheRoleForStatesOfRunsIsWhatTheyAskFor(t *testing.T) {
+func TestTheRunStateRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	if got := permissionsOf(rulesOf(t, "run-state.yaml")); !slices.Equal(session.RunStatePermissions(), got) {
 		t.Errorf("manifests/rbac/run-state.yaml grants %v, want %v", got, session.RunStatePermissions())
 	}
 }
 
-func TestTheRoleForFindingOperatorsOnlyLists(t *testing.T) {
+func TestTheFindOperatorsRoleOnlyListsDeploymentsAndLeases(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Group: "apps", Resource: "deployments"}, {Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}}
 	if got := permissionsOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/find-operators.yaml grants %v, want %v", got, want)
 	}
 }
 
-func TestTheRoleForReadingNodesOnlyLists(t *testing.T) {
+func TestTheReadNodesRoleOnlyListsNodes(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Resource: "nodes"}}
 	if got := permissionsOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
-func TestTheRolesForOtherControllersOnlyList(t *testing.T) {
+func TestTheBudgetAndStorageClassReadRolesOnlyList(t *testing.T) {
 	for file, want := range map[string]session.Permission{
 		"read-disruption-budgets.yaml": session.BudgetPermissions()[0],
 		"read-storage-classes.yaml":    {Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"},
@@ -174,20 +174,20 @@ func TestTheRolesForOtherControllersOnlyList(t *testing.T) {
 	}
 }
 
-func TestTheRoleForEvictionsIsWhatTheFlagNeeds(t *testing.T) {
+func TestTheEvictPodsRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	if got, want := permissionsOf(rulesOf(t, "evict-pods.yaml")), session.EvictPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/evict-pods.yaml grants %v, want %v", got, want)
 	}
 }
 
-func TestTheRoleForCordoningIsWhatItTakes(t *testing.T) {
+func TestTheCordonRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := append(session.NodePermissions(), session.Permission{Verb: "list", Resource: "pods"})
 	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
-func TestTheRoleForRemovingWhatHasNoOwnerIsWhatItTakes(t *testing.T) {
+func TestTheGarbageCollectionRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := append(session.GarbagePermissions(), session.Permission{Verb: "list", Resource: "configmaps"})
 	got := permissionsOf(rulesOf(t, "gc.yaml"))
 	for _, p := range want {
@@ -200,7 +200,7 @@ func TestTheRoleForRemovingWhatHasNoOwnerIsWhatItTakes(t *testing.T) {
 	}
 }
 
-func TestTheRoleForRecoveringVolumesIsWhatItTakes(t *testing.T) {
+func TestTheRecoverVolumesRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}, {Verb: "list", Resource: "persistentvolumes"}, {Verb: "patch", Resource: "persistentvolumes"}}
 	if got := permissionsOf(rulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/recover-volumes.yaml grants %v, want %v", got, want)
@@ -250,13 +250,13 @@ func permissionsOf(rules []rbacv1.PolicyRule) []session.Permission {
 	return powers
 }
 
-func TestTheRoleForBudgetsIsWhatTheirStageNeeds(t *testing.T) {
+func TestTheDisruptionBudgetRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	if got, want := permissionsOf(rulesOf(t, "disruption-budgets.yaml")), session.BudgetPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/disruption-budgets.yaml grants %v, want %v", got, want)
 	}
 }
 
-func TestTheRoleForTheEvictionWebhookIsWhatItNeeds(t *testing.T) {
+func TestTheEvictionWebhookRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	if got, want := permissionsOf(rulesOf(t, "evictions.yaml")), session.WebhookPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/evictions.yaml grants %v, want %v", got, want)
 	}

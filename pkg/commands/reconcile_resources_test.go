@@ -158,7 +158,7 @@ func (v *vault) fdbcli(line string) string {
 	return string(r.Stdout)
 }
 
-func TestABackupAndARestoreByCommand(t *testing.T) {
+func TestReconcileRunsABackupAndARestoreToCompletion(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	must := func(want int, says string, args ...string) {
@@ -209,7 +209,7 @@ func (v *vault) checkAudit() {
 	}
 }
 
-func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
+func TestReconcileOfABackupOrRestoreRejectsInvalidArguments(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -238,7 +238,7 @@ func TestWhatIsWrongWithACommandAboutABackup(t *testing.T) {
 	}
 }
 
-func TestARightThatIsMissingIsNamedBeforeABackupIsTouched(t *testing.T) {
+func TestAMissingPermissionIsReportedBeforeABackupIsChanged(t *testing.T) {
 	v := newVault(t)
 	v.denied = []string{"create deployments.apps"}
 	if got := v.run("reconcile", "fdbbackup/nightly", "--yes"); got != exit.ExitForbidden || !strings.Contains(v.err.String(), "create deployments.apps (nothing was changed)") {

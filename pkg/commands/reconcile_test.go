@@ -60,7 +60,7 @@ func blindStatus(g *given) {
 }
 
 // A spec that is not carried out can still be read, and work on process groups goes on.
-func TestASpecThatIsNotCarriedOutCanBeRead(t *testing.T) {
+func TestARejectedSpecBlocksPlanButNotReadsOrReplace(t *testing.T) {
 	for name, given := range map[string]func(*given){"regions": contradictRegions, "a knob": blindStatus} {
 		for _, args := range [][]string{{"status", "sample"}, {"get", "process-groups", "sample"}, {"why", "sample"}, {"check", "sample"}, {"replace", "sample", "--class", "log", "--dry-run"}} {
 			t.Run(name+" and "+args[0], func(t *testing.T) {
@@ -153,14 +153,14 @@ func TestReconcileExitCodes(t *testing.T) {
 	}
 }
 
-func TestANewClusterInText(t *testing.T) {
+func TestReconcileTextOutputOfANewCluster(t *testing.T) {
 	g := newGiven(t)
 	g.run("reconcile", "sample", "--yes", "--wait")
 	golden.RequireEqual(t, append(append([]byte("# stdout\n"), g.out.Bytes()...), append([]byte("# stderr\n"), g.err.Bytes()...)...))
 }
 
 // On a terminal what ends by itself is shown while it lasts, and nothing of it remains.
-func TestANewClusterOnATerminal(t *testing.T) {
+func TestReconcileOnATerminalShowsATemporaryProgressFooter(t *testing.T) {
 	g := newGiven(t)
 	g.terminal, g.columns = true, 100
 	if code := g.run("reconcile", "sample", "--yes", "--wait", "--color", "never"); code != exit.ExitDone {
@@ -182,7 +182,7 @@ func TestANewClusterOnATerminal(t *testing.T) {
 }
 
 // A log in CI stays readable however large the cluster is.
-func TestALargeNewClusterIsFewLines(t *testing.T) {
+func TestReconcileOutputOfALargeNewClusterIsShort(t *testing.T) {
 	g := newGiven(t)
 	g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 60, Log: 16, Stateless: 9, ClusterController: -1}
 	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
@@ -208,7 +208,7 @@ func TestASecondReconcileDoesNothing(t *testing.T) {
 	}
 }
 
-func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
+func TestSelectedStagesNeverReportTheClusterAsReconciled(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
@@ -228,7 +228,7 @@ func TestChosenStepsSpeakForThemselvesOnly(t *testing.T) {
 	}
 }
 
-func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
+func TestReconcilePrintsJSONLinesAndTheResultLast(t *testing.T) {
 	g := newGiven(t)
 	g.run("reconcile", "sample", "--yes", "-o", "json")
 	var last struct {
@@ -264,13 +264,13 @@ func TestEveryJSONLineIsAnObjectAndTheLastIsTheResult(t *testing.T) {
 	}
 }
 
-func TestEventsOfAPassOverAClusterThatIsUp(t *testing.T) {
+func TestReconcilePassEventsInJSONForARunningCluster(t *testing.T) {
 	g := up(t)
 	g.run("reconcile", "sample", "--yes", "-o", "json")
 	golden.RequireEqual(t, g.out.Bytes())
 }
 
-func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
+func TestReconcileOnATerminalShowsThePlanAndPrompts(t *testing.T) {
 	tests := map[string]struct {
 		input string
 		want  int
@@ -300,7 +300,7 @@ func TestOnATerminalThePlanIsShownAndAskedFor(t *testing.T) {
 	}
 }
 
-func TestARefusedPlanIsNotAskedFor(t *testing.T) {
+func TestARefusedPlanShowsNoPrompt(t *testing.T) {
 	g := newGiven(t)
 	g.gates, g.input = operatorLives, new("y\n")
 	if code := g.run("reconcile", "sample"); code != exit.ExitRefused || strings.Contains(g.err.String(), "[y/N]") {
@@ -320,7 +320,7 @@ func TestOneApprovalCoversTheForecast(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotForecastIsAskedForAgain(t *testing.T) {
+func TestActionsBeyondTheForecastArePromptedForAgain(t *testing.T) {
 	g := up(t)
 	grow(g)
 	g.cluster.Acted = nil
@@ -337,7 +337,7 @@ func TestWhatWasNotForecastIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestAPreviewThatHasNothingToDoAsksNothing(t *testing.T) {
+func TestAPreviewWithNothingToDoShowsNoPrompt(t *testing.T) {
 	g := up(t)
 	g.input = new("")
 	if code := g.run("reconcile", "sample"); code != exit.ExitDone || strings.Contains(g.err.String(), "[y/N]") {
@@ -345,7 +345,7 @@ func TestAPreviewThatHasNothingToDoAsksNothing(t *testing.T) {
 	}
 }
 
-func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
+func TestASignalFinishesTheActionAndPrintsHowToResume(t *testing.T) {
 	tests := map[string]struct {
 		signal os.Signal
 		want   int
@@ -376,7 +376,7 @@ func TestASignalFinishesTheActionAndTellsHowToGoOn(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
+func TestAnInterruptedRunReportsReleasedLocksOnlyIfTheyWereReleased(t *testing.T) {
 	const claim, problem = "all locks released", "release the Lease: too many requests"
 	for name, endErr := range map[string]error{"given back": nil, "kept": errors.New(problem)} {
 		t.Run(name, func(t *testing.T) {
@@ -392,7 +392,7 @@ func TestAnInterruptedRunClaimsNothingWasKeptOnlyWhenThatIsTrue(t *testing.T) {
 	}
 }
 
-func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
+func TestAnInterruptedReconcileWaitEndsAtOnce(t *testing.T) {
 	g := newGiven(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	g.cluster.LeaseHolder = "alice"
@@ -403,7 +403,7 @@ func TestAWaitThatIsInterruptedEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestPlanAnswersWhetherThereIsSomethingToDo(t *testing.T) {
+func TestPlanExitCodeReportsPendingActions(t *testing.T) {
 	g := newGiven(t)
 	for _, args := range [][]string{{"plan", "sample"}, {"diff", "sample"}, {"reconcile", "sample", "--dry-run"}, {"plan"}} {
 		if code := g.run(args...); code != exit.ExitNo {
@@ -445,7 +445,7 @@ func TestPlanOfANewCluster(t *testing.T) {
 	}
 }
 
-func TestTwoPlansOfTheSameWorldHaveTheSameDigest(t *testing.T) {
+func TestPlansOfTheSameClusterStateHaveTheSameDigest(t *testing.T) {
 	digest := func(w *sim.Cluster) string {
 		g := &given{t: t, cluster: w, env: map[string]string{}, clock: &clusterClock{cluster: w}}
 		g.run("plan", "sample", "-o", "json")

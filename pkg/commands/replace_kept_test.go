@@ -31,7 +31,7 @@ func excluded(t *testing.T) (g *given, id string) {
 }
 
 // A user can include an excluded group again once, and learns how to keep it from then on.
-func TestAReplacementIsRevertedWithItsExclusion(t *testing.T) {
+func TestReplaceUndoWithIncludeRevertsAnExcludedReplacement(t *testing.T) {
 	g, id := excluded(t)
 	if code := g.run("replace", "sample", id, "--undo", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "hint: to include excluded ones first: kubectl fdb replace sample "+id+" --undo --include") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -56,7 +56,7 @@ func TestAReplacementIsRevertedWithItsExclusion(t *testing.T) {
 }
 
 // The commands that would remove a process group, or move its data, refuse one that the spec keeps.
-func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
+func TestCommandsRefuseToRemoveKeptProcessGroups(t *testing.T) {
 	const named = "spec.cancelReplacementsForInstance keeps STORAGE: remove it from the list first"
 	// A plan from before the spec changed is refused for that, whatever it would do.
 	const skipping = "replace without draining"
@@ -96,7 +96,7 @@ func TestNoCommandRemovesWhatTheSpecKeeps(t *testing.T) {
 }
 
 // What the spec keeps is in every view of the process group.
-func TestAKeptGroupIsShown(t *testing.T) {
+func TestEveryViewShowsAKeptGroup(t *testing.T) {
 	g, id := excluded(t)
 	g.cluster.Tick(20 * time.Minute)
 	g.keeps(id)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
+func TestReplaceSkipExclusionRequiresNamePlanAndReason(t *testing.T) {
 	tests := map[string]struct {
 		args   []string // besides --skip-exclusion; PLAN is a plan of it
 		typed  string   // on a terminal; empty for none
@@ -60,7 +60,7 @@ func TestWhatMayLoseDataTakesMoreThanAYes(t *testing.T) {
 }
 
 // The group is removed in the end without an exclusion, and no data was lost.
-func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
+func TestAGroupWithSkippedExclusionIsRemovedWithoutDataLoss(t *testing.T) {
 	g := spacious(t)
 	old := g.storage()[0]
 	args := []string{"replace", "sample", old, "--skip-exclusion"}
@@ -84,7 +84,7 @@ func TestAGroupThatIsNotDrainedGoesOnceAllElseIsWell(t *testing.T) {
 	}
 }
 
-func TestTheLastCopyIsNotGivenUp(t *testing.T) {
+func TestReplaceSkipExclusionRefusesToRemoveTheLastReplica(t *testing.T) {
 	g := newGiven(t)
 	g.cluster.Resource.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
 	g.cluster.Resource.Spec.DatabaseConfiguration.RedundancyMode = "single"

@@ -39,7 +39,7 @@ func (g *given) marked() []string {
 	return ids
 }
 
-func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
+func TestReplaceWaitsUntilTheGroupIsRemoved(t *testing.T) {
 	g := up(t)
 	old := g.storage()
 	if code := g.run("replace", "sample", old[0], "--wait=all", "--yes"); code != exit.ExitDone {
@@ -54,7 +54,7 @@ func TestReplaceFollowsAGroupUntilItIsGone(t *testing.T) {
 
 // What scripts read of a change is its result alone; who replaces something wants to know what
 // came for it.
-func TestAChangeIsPrintedInEveryForm(t *testing.T) {
+func TestChangeResultsSupportEveryOutputFormat(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string // a pattern of all of stdout; OLD is the group
@@ -89,7 +89,7 @@ func TestAChangeIsPrintedInEveryForm(t *testing.T) {
 }
 
 // A change of the spec that this command is not about has to wait for a pass.
-func TestReplaceDoesNothingElseThatTheSpecAsksFor(t *testing.T) {
+func TestReplaceAppliesNoOtherSpecChanges(t *testing.T) {
 	g := up(t)
 	g.cluster.Resource.Spec.DatabaseConfiguration.RedundancyMode = "triple"
 	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
@@ -168,7 +168,7 @@ func TestReplaceExitCodes(t *testing.T) {
 	}
 }
 
-func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
+func TestReplaceCanBeUndoneOnlyBeforeExclusion(t *testing.T) {
 	g := up(t)
 	id := g.storage()[0]
 	g.run("replace", "sample", id, "--yes")
@@ -185,7 +185,7 @@ func TestReplaceCanBeTakenBackWhileNothingWasMoved(t *testing.T) {
 	}
 }
 
-func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
+func TestTheReplaceResultReportsThePhaseOfEachGroup(t *testing.T) {
 	g := up(t)
 	id := g.storage()[0]
 	g.run("replace", "sample", id, "--yes", "-o", "json")
@@ -205,7 +205,7 @@ func TestTheResultOfReplaceSaysHowFarEachGroupIs(t *testing.T) {
 
 // The same command finishes an interrupted run. Removed groups are known from the audit of the
 // run that replaced them, or from Events on the cluster.
-func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
+func TestARepeatedReplaceContinuesAfterSomeGroupsAreRemoved(t *testing.T) {
 	tests := map[string]struct {
 		forget func(*given)
 		more   []string // words besides the IDs
@@ -252,7 +252,7 @@ func TestTheSameReplaceGoesOnWhenSomeOfItIsGone(t *testing.T) {
 	}
 }
 
-func TestTheSameReplaceFinishesWhatAKilledOneBegan(t *testing.T) {
+func TestARepeatedReplaceFinishesAKilledOne(t *testing.T) {
 	for after := 1; after <= 12; after++ {
 		g := up(t)
 		id := g.storage()[0]

@@ -20,7 +20,7 @@ func withFileGroup(t *testing.T) *given {
 	return g
 }
 
-func TestAnotherSecurityContextIsAReasonWhereTheFlagSaysSo(t *testing.T) {
+func TestASecurityContextChangeReplacesGroupsOnlyWithTheFlag(t *testing.T) {
 	const flag = "--replace-on-security-context-change"
 	for _, command := range []string{"plan", "reconcile"} {
 		g := withFileGroup(t)

@@ -44,7 +44,7 @@ func TestARemovalRespectsDisruptionBudgetsOnRequest(t *testing.T) {
 	}
 }
 
-func TestTheFlagToRespectDisruptionBudgets(t *testing.T) {
+func TestRespectPDBRequiresEvictionPermissionAndACluster(t *testing.T) {
 	tests := map[string]struct {
 		denied []string
 		args   []string

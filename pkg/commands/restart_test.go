@@ -35,7 +35,7 @@ func (g *given) kills() [][]string {
 	return waves
 }
 
-func TestRestartGoesOnUntilEveryWaveIsBack(t *testing.T) {
+func TestRestartContinuesUntilEveryWaveReportsAgain(t *testing.T) {
 	g := aged(t)
 	if code := g.run("restart", "sample", "--class", "storage,stateless", "--wait", "--yes"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
@@ -102,7 +102,7 @@ func TestRestartExitCodes(t *testing.T) {
 
 // An interrupted run leaves processes that have been restarted and others that have not;
 // --since separates them.
-func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
+func TestAnInterruptedRestartResumesWhereItStopped(t *testing.T) {
 	for after := 1; after <= 4; after++ {
 		g := aged(t)
 		g.cluster.Crash = after
@@ -123,7 +123,7 @@ func TestARestartThatWasCutShortGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestTheResultOfRestartSaysHowFarEachGroupIs(t *testing.T) {
+func TestTheRestartResultReportsThePhaseOfEachGroup(t *testing.T) {
 	g := aged(t)
 	g.run("restart", "sample", "--class", "storage", "--yes", "-o", "json")
 	lines := strings.Split(strings.TrimSpace(g.out.String()), "\n")

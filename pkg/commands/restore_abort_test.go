@@ -61,7 +61,7 @@ func (v *vault) aborts() int {
 	return n
 }
 
-func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
+func TestAnAbortedRestoreUnlocksTheDatabaseAndNeverRestarts(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
 	output := v.must(exit.ExitDone, "Type the name of the restore", "restore", "abort", "again")
@@ -90,7 +90,7 @@ func TestAnAbortedRestoreIsOverForGood(t *testing.T) {
 	}
 }
 
-func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
+func TestRestoreAbortRequiresMoreThanYes(t *testing.T) {
 	tests := map[string]struct {
 		args    []string // PLAN is a plan of it
 		typed   string   // on a terminal; empty for none
@@ -130,7 +130,7 @@ func TestARestoreIsAbortedWithMoreThanAYes(t *testing.T) {
 	}
 }
 
-func TestWhichRestoresAreNotAborted(t *testing.T) {
+func TestWhichRestoresCannotBeAborted(t *testing.T) {
 	over := v1beta2.FoundationDBRestoreStatus{State: v1beta2.RestoreStateCompleted}
 	tests := map[string]struct {
 		given func(*testing.T) *vault
@@ -184,7 +184,7 @@ func TestWhichRestoresAreNotAborted(t *testing.T) {
 	v.must(exit.ExitDone, "the restore is aborted", "restore", "abort", "again")
 }
 
-func TestAnAbortAsADocument(t *testing.T) {
+func TestRestoreAbortPrintsAChangeResultAsJSON(t *testing.T) {
 	v := restoring(t)
 	v.input = new("again\n")
 	lines := strings.Split(strings.TrimSpace(v.must(exit.ExitDone, "", "restore", "abort", "again", "-o", "json")), "\n")

@@ -31,7 +31,7 @@ func overATime(t *testing.T) (v *vault, between time.Time) {
 	return v, between
 }
 
-func TestATimeIsRestored(t *testing.T) {
+func TestRestoreAtRestoresTheDataOfATime(t *testing.T) {
 	v, between := overATime(t)
 	at := between.Format(time.RFC3339)
 	shown := v.must(exit.ExitNo, "the version of "+at, "restore", "start", "again", "--at", at, "--dry-run")
@@ -53,7 +53,7 @@ func TestATimeIsRestored(t *testing.T) {
 	v.must(exit.ExitRefused, "a restore is started once", "restore", "start", "again", "--at", between.Add(time.Second).Format(time.RFC3339), "--yes")
 }
 
-func TestATimeThatCannotBeRestoredStartsNothing(t *testing.T) {
+func TestRestoreAtStartsNothingForATimeThatIsNotRestorable(t *testing.T) {
 	tests := map[string]struct {
 		at    func(*vault, time.Time) string
 		given func(*vault)

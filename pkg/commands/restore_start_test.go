@@ -75,7 +75,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 
 // The restore before stays listed. A start that was lost is not taken for it, whatever the
 // command was about.
-func TestARestoreThatNeverBeganIsNotCalledDone(t *testing.T) {
+func TestACompletedEarlierRestoreIsNotMistakenForANewOne(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -100,7 +100,7 @@ func (v *vault) makeRestoreAnew() {
 
 // What a command is about may be there already: that hides nothing that a pass failed at, or
 // was refused.
-func TestWhatIsReachedHidesNoFailure(t *testing.T) {
+func TestAReachedTargetDoesNotHideAFailedPass(t *testing.T) {
 	tests := map[string]struct {
 		outcome reconcile.Outcome
 		want    int
@@ -124,7 +124,7 @@ func TestWhatIsReachedHidesNoFailure(t *testing.T) {
 
 // A restore that would be refused is not called ready, and no command that only reads starts
 // it.
-func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
+func TestReadCommandsReportARestoreTargetThatHasDataOrIsLocked(t *testing.T) {
 	locked := func(v *vault) {
 		v.fdbcli(`writemode on; option on ACCESS_SYSTEM_KEYS; set \xff/dbLocked 0123456789012345678901234567`)
 	}
@@ -162,7 +162,7 @@ func TestARestoreIntoADatabaseWithDataIsNotCalledReady(t *testing.T) {
 }
 
 // On-call users type what a hint shows.
-func TestNoHintEmptiesADatabaseForARestore(t *testing.T) {
+func TestRestoreHintsNeverClearTheDatabase(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")

@@ -34,7 +34,7 @@ func (f flaky) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Fac
 	return f.simulated.Observe(ctx, into, facets)
 }
 
-func TestAWaitBearsThatNobodyAnswersForAWhile(t *testing.T) {
+func TestAWaitRetriesThroughATemporaryOutage(t *testing.T) {
 	const forEver = 1 << 30
 	tests := map[string]struct {
 		args       []string
@@ -88,7 +88,7 @@ func (l lostLease) Begin(ctx context.Context) error {
 	return nil
 }
 
-func TestALostAnswerToTheLeaseIsRetried(t *testing.T) {
+func TestALostResponseToALeaseRequestIsRetried(t *testing.T) {
 	for name, tc := range map[string]struct {
 		many, want int
 		says       string

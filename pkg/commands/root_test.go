@@ -12,7 +12,7 @@ import (
 )
 
 // An invalid command line gets the usage of the command that it names.
-func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
+func TestAnInvalidCommandLinePrintsTheExpectedUsage(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want string
@@ -47,7 +47,7 @@ func TestACommandLineThatDoesNotFitIsToldWhatFits(t *testing.T) {
 }
 
 // The API server names the first right that is missing, and never the others.
-func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
+func TestForbiddenErrorsHintAtAuthCanI(t *testing.T) {
 	g := up(t)
 	g.eventsHidden = forbidden
 	if code := g.run("events", "sample"); code != exit.ExitForbidden {
@@ -59,7 +59,7 @@ func TestWhoMayNotIsLedToAllRightsOfTheCommand(t *testing.T) {
 }
 
 // What else went wrong is not lost on the way to the hint.
-func TestTheWayToRightsKeepsTheWholeError(t *testing.T) {
+func TestThePermissionHintKeepsTheFullError(t *testing.T) {
 	g := newGiven(t)
 	inner := &exit.Error{Code: exit.ExitForbidden, Err: errors.New("cannot list nodes"), Printed: true}
 	err := pointToRights(g.environment(), fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})

@@ -51,7 +51,7 @@ func commandsIn(t *testing.T, path string) []string {
 }
 
 // The commands of each pipeline plan a change, stop at the approval, and apply the plan with its digest.
-func TestThePipelinesOfCISystemsRollOutAChange(t *testing.T) {
+func TestCIPipelinesPlanApproveAndApplyAChange(t *testing.T) {
 	files, err := filepath.Glob("../../docs/ci/*.yaml")
 	if err != nil || len(files) != 4 {
 		t.Fatalf("%d pipelines, want 4: %v", len(files), err)

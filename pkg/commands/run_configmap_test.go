@@ -51,7 +51,7 @@ func (k *kept) state() (*corev1.ConfigMap, *runbook.Progress) {
 	return found, p
 }
 
-func TestAStateInAConfigMapIsContinuedOnAnotherMachine(t *testing.T) {
+func TestRunbookStateInAConfigMapContinuesOnAnotherMachine(t *testing.T) {
 	k := newKept(t)
 	k.cluster.Resource.Spec.ProcessCounts.Storage = 4
 	k.cluster.Resource.Generation++
@@ -102,7 +102,7 @@ func TestASecondRunWithTheSameConfigMapIsRefused(t *testing.T) {
 	}
 }
 
-func TestARunWhoseConfigMapAnotherOneChangedEnds(t *testing.T) {
+func TestARunbookEndsIfItsStateConfigMapWasChanged(t *testing.T) {
 	k := newKept(t)
 	changed := false
 	k.clock.onTimer = func(time.Duration) bool {
@@ -122,7 +122,7 @@ func TestARunWhoseConfigMapAnotherOneChangedEnds(t *testing.T) {
 	}
 }
 
-func TestAStateWhoseRunWasKilledIsContinuedAMinuteLater(t *testing.T) {
+func TestRunbookStateOfAKilledRunContinuesAfterItsHoldExpires(t *testing.T) {
 	k := newKept(t)
 	file := book(t, "- {name: a, check: 'status ${cluster}'}\n- {name: b, check: 'status missing'}\n")
 	if code := k.runKept(t.Context(), "run", file, "--state", "configmap/change"); code != exit.ExitUsage {
@@ -142,7 +142,7 @@ func TestAStateWhoseRunWasKilledIsContinuedAMinuteLater(t *testing.T) {
 	}
 }
 
-func TestAConfigMapThatIsNoStateIsNotTouched(t *testing.T) {
+func TestRunRefusesAConfigMapThatIsNotARunbookState(t *testing.T) {
 	for name, row := range map[string]struct {
 		data map[string]string
 		want string

@@ -72,7 +72,7 @@ const approvedSteps = `- name: plan
   timeout: 10m
 `
 
-func TestARunbookAppliesWhatWasApproved(t *testing.T) {
+func TestARunbookAppliesOnlyAfterApprovalOfThePlanDigest(t *testing.T) {
 	g := up(t)
 	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
 	g.cluster.Resource.Generation++
@@ -112,7 +112,7 @@ func TestARunbookAppliesWhatWasApproved(t *testing.T) {
 }
 
 // A pipeline plans on one machine and applies on another one.
-func TestAStateCanBeMoved(t *testing.T) {
+func TestARunbookStateDirectoryCanBeMoved(t *testing.T) {
 	g := up(t)
 	file, from, to := book(t, approvedSteps), t.TempDir(), filepath.Join(t.TempDir(), "moved")
 	if code := g.run("run", file, "--state", filepath.Join(from, "state.json")); code != exit.ExitUnconfirmed {
@@ -127,7 +127,7 @@ func TestAStateCanBeMoved(t *testing.T) {
 	}
 }
 
-func TestAnApprovalIsAnAnswerOnTheTerminal(t *testing.T) {
+func TestARunbookApprovalIsPromptedForOnATerminal(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitDone, "n\n": exit.ExitUnconfirmed, "": exit.ExitUnconfirmed} {
 		g := up(t)
 		g.input = new(answer)
@@ -156,7 +156,7 @@ func TestAModifiedPlanIsNotApplied(t *testing.T) {
 	}
 }
 
-func TestChangesRequireAnApproval(t *testing.T) {
+func TestARunbookWithChangesRequiresApproval(t *testing.T) {
 	const changing = "- {name: status, check: 'status ${cluster}'}\n- {name: pause, run: 'pause ${cluster} --yes', compensate: 'resume ${cluster} --yes'}\n"
 	g := up(t)
 	state := filepath.Join(t.TempDir(), "state.json")
@@ -187,7 +187,7 @@ func TestChangesRequireAnApproval(t *testing.T) {
 }
 
 // Every mistake is reported with its line, and nothing runs.
-func TestARunbookWithAMistakeIsRefusedBeforeItsFirstStep(t *testing.T) {
+func TestAnInvalidRunbookIsRefusedBeforeItsFirstStep(t *testing.T) {
 	const first = "- {name: first, run: 'pause ${cluster} --yes'}\n"
 	for name, row := range map[string]struct {
 		steps string
@@ -267,7 +267,7 @@ func killed(t *testing.T, g *given, file string) (state string) {
 	return state
 }
 
-func TestAStepWithAnUnknownOutcomeNeedsADecision(t *testing.T) {
+func TestARunbookStepWithAnUnknownOutcomeRequiresADecision(t *testing.T) {
 	file := book(t, "- {name: a, run: 'pause ${cluster} --yes'}\n- {name: b, check: 'status ${cluster}'}\n")
 	for name, row := range map[string]struct {
 		args     []string
@@ -290,7 +290,7 @@ func TestAStepWithAnUnknownOutcomeNeedsADecision(t *testing.T) {
 	}
 }
 
-func TestAStepThatMayBeRepeatedIs(t *testing.T) {
+func TestARepeatableStepWithAnUnknownOutcomeRunsAgain(t *testing.T) {
 	file := book(t, "- {name: a, run: 'pause ${cluster} --yes', unknown: repeat}\n")
 	g := up(t)
 	if code := g.run("run", file, "--state", killed(t, g, file)); code != exit.ExitDone {
@@ -299,7 +299,7 @@ func TestAStepThatMayBeRepeatedIs(t *testing.T) {
 }
 
 // The state is written before and after every step, so at any of them it has all that ran.
-func TestAnInterruptedRunContinues(t *testing.T) {
+func TestAnInterruptedRunbookResumesFromItsStateFile(t *testing.T) {
 	g := up(t)
 	file, state := book(t, "- {name: a, check: 'status ${cluster}'}\n- {name: b, wait: {for: 1h}}\n- {name: c, check: 'status ${cluster}'}\n"), filepath.Join(t.TempDir(), "state.json")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -326,7 +326,7 @@ func TestAnInterruptedRunContinues(t *testing.T) {
 	}
 }
 
-func TestWaitsAndRunsHaveTimeLimits(t *testing.T) {
+func TestRunbookWaitsAndRunsTimeOut(t *testing.T) {
 	const wait = "- {name: a, wait: {run: 'plan ${cluster}', every: 5s}, timeout: 10m}\n"
 	for name, row := range map[string]struct {
 		text string
@@ -346,7 +346,7 @@ func TestWaitsAndRunsHaveTimeLimits(t *testing.T) {
 	}
 }
 
-func TestOfTwoRunsWithOneStateOneEnds(t *testing.T) {
+func TestARunbookStopsIfAnotherRunWroteItsStateFile(t *testing.T) {
 	g := up(t)
 	state := filepath.Join(t.TempDir(), "state.json")
 	g.clock.onTimer = func(time.Duration) bool {
@@ -363,7 +363,7 @@ func TestOfTwoRunsWithOneStateOneEnds(t *testing.T) {
 	}
 }
 
-func TestExitCodesOfStepsAreTheExitCodeOfTheRun(t *testing.T) {
+func TestTheExitCodeOfARunbookRunFollowsItsSteps(t *testing.T) {
 	for name, row := range map[string]struct {
 		steps string
 		want  int
@@ -386,7 +386,7 @@ func TestExitCodesOfStepsAreTheExitCodeOfTheRun(t *testing.T) {
 	}
 }
 
-func TestAStepCapturesValuesForLaterOnes(t *testing.T) {
+func TestARunbookStepCapturesValuesForLaterSteps(t *testing.T) {
 	g := up(t)
 	state := filepath.Join(t.TempDir(), "state.json")
 	steps := `- name: groups
@@ -411,7 +411,7 @@ func TestAStepCapturesValuesForLaterOnes(t *testing.T) {
 }
 
 // Before a value is known, a step was validated as one that changes nothing.
-func TestACapturedValueCannotMakeAStepChangeSomething(t *testing.T) {
+func TestACapturedValueCannotTurnAReadOnlyStepIntoAChange(t *testing.T) {
 	g := up(t)
 	state := filepath.Join(t.TempDir(), "state.json")
 	const steps = "- {name: a, check: 'status ${cluster} -o json', capture: {t: '{.database.available}'}}\n- {name: b, run: 'pause ${cluster} --yes=${t}'}\n"
@@ -423,7 +423,7 @@ func TestACapturedValueCannotMakeAStepChangeSomething(t *testing.T) {
 	}
 }
 
-func TestADryRunForecastsEveryStep(t *testing.T) {
+func TestARunbookDryRunForecastsEveryStep(t *testing.T) {
 	g := up(t)
 	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
 	g.cluster.Resource.Generation++
@@ -452,7 +452,7 @@ func TestADryRunForecastsEveryStep(t *testing.T) {
 	}
 }
 
-func TestReportsHaveEveryStep(t *testing.T) {
+func TestRunbookReportsContainEveryStep(t *testing.T) {
 	g := up(t)
 	dir := t.TempDir()
 	junit, document := filepath.Join(dir, "junit.xml"), filepath.Join(dir, "report.json")

@@ -83,7 +83,7 @@ func valid(t *testing.T, where string, text []byte) []string {
 	}
 }
 
-func TestEveryKindThatIsPrintedHasASchema(t *testing.T) {
+func TestEveryPrintedKindHasASchema(t *testing.T) {
 	var known []string
 	for _, kind := range tools.AllKinds() {
 		known = append(known, kind.Name)
@@ -133,7 +133,7 @@ func sources(t *testing.T, dir string) map[string]string {
 	return texts
 }
 
-func TestGoldenDocumentsFitTheirSchemas(t *testing.T) {
+func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 	found := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains(path, "testdata") {
@@ -152,7 +152,7 @@ func TestGoldenDocumentsFitTheirSchemas(t *testing.T) {
 
 var jsonFence = regexp.MustCompile("(?ms)^```json\n(.*?)^```$")
 
-func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
+func TestJSONExamplesInTheDocsMatchTheirSchemas(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +174,7 @@ func TestDocumentsOnPagesFitTheirSchemas(t *testing.T) {
 	}
 }
 
-func TestSchemaRefusesWhatIsNoDocument(t *testing.T) {
+func TestSchemaRejectsInvalidDocuments(t *testing.T) {
 	const whole = `{"apiVersion":"cli.kubectl-fdb/v2","kind":"KindList","metadata":{"tool":"t","runId":"r"},"asOf":null,"source":"live","warnings":[],"items":[]}`
 	tests := map[string]struct {
 		from, to string
@@ -234,7 +234,7 @@ func TestSchemaCommand(t *testing.T) {
 }
 
 // Most fields come from the database, so without one most are null.
-func TestDocumentsFitTheirSchemasWithoutADatabase(t *testing.T) {
+func TestJSONOutputMatchesItsSchemasWithoutADatabase(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {
 		unresponsiveSession(g)

@@ -65,7 +65,7 @@ func (k *pressed) storage() string {
 	return ""
 }
 
-func TestProposalsAreThoseOfTheCommands(t *testing.T) {
+func TestDashboardProposalsMatchTheCommands(t *testing.T) {
 	tests := map[string]struct {
 		verb    string
 		subject func(k *pressed) []string
@@ -150,7 +150,7 @@ func TestProposalsAreThoseOfTheCommands(t *testing.T) {
 	}
 }
 
-func TestAReplacementFromTheScreen(t *testing.T) {
+func TestTheDashboardReplacesAProcessGroup(t *testing.T) {
 	k := atTheScreen(t)
 	k.yes = true
 	id := k.storage()
@@ -179,7 +179,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 	}
 }
 
-func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
+func TestDashboardActionsBeyondTheProposalRequireApproval(t *testing.T) {
 	k := atTheScreen(t)
 	p := k.propose("replace", k.storage())
 	k.cluster.Acted = nil
@@ -197,7 +197,7 @@ func TestNothingBeyondTheApprovedPlanIsDoneUnasked(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
+func TestDashboardCarriesOutOnlyTheLastProposal(t *testing.T) {
 	k := atTheScreen(t)
 	first := k.propose("replace", k.storage())
 	second := k.propose("restart", k.storage())
@@ -223,7 +223,7 @@ func TestOnlyWhatWasProposedLastIsCarriedOut(t *testing.T) {
 }
 
 // A command that another one reverts has no prompt, and still does no more than was shown.
-func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
+func TestARevertWithoutAPromptIsBoundToTheShownProposal(t *testing.T) {
 	tests := map[string]struct {
 		moved func(k *pressed)
 		says  string // empty where it is carried out
@@ -255,7 +255,7 @@ func TestWhatIsTakenBackIsBoundToWhatWasShown(t *testing.T) {
 	}
 }
 
-func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
+func TestAKeyWithoutAPromptDoesNothingBeyondTheShownPlan(t *testing.T) {
 	k := atTheScreen(t)
 	k.exclude("locality_instance_id:" + k.storage())
 	k.cluster.Tick(time.Hour)
@@ -270,7 +270,7 @@ func TestNothingBeyondWhatWasShownIsDoneByAKeyThatAsksNobody(t *testing.T) {
 }
 
 // To the Lease both are the same holder's, so that it keeps neither from acting.
-func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
+func TestTwoPassesOfOneDashboardNeverActConcurrently(t *testing.T) {
 	k := atTheScreen(t)
 	p := k.propose("replace", k.storage())
 	end, err := k.Turn(t.Context())
@@ -295,7 +295,7 @@ func TestTwoPassesOfOneScreenNeverActAtOnce(t *testing.T) {
 	}
 }
 
-func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
+func TestClosingTheDashboardStopsARunAndReleasesTheLease(t *testing.T) {
 	k := atTheScreen(t)
 	k.yes = true
 	ctx, leave := context.WithCancel(t.Context())
@@ -317,7 +317,7 @@ func TestLeavingTheScreenEndsARunInOrder(t *testing.T) {
 	}
 }
 
-func TestPassesOnTheScreenAskOnceAndTellWhatTheyDo(t *testing.T) {
+func TestDashboardPassesRequireApprovalAndPermissions(t *testing.T) {
 	tests := map[string]struct {
 		yes    bool
 		denied []string
@@ -367,7 +367,7 @@ func (untilDone) Follow(ctx context.Context, _ string, _ func(tui.Entry)) { <-ct
 
 func (untilDone) Refresh() {}
 
-func TestEveryVerbOfTheScreenIsACommand(t *testing.T) {
+func TestEveryDashboardActionIsACommand(t *testing.T) {
 	root := newRoot(newGiven(t).environment())
 	for verb := range dashboard.ScreenVerbs {
 		command := verb

@@ -40,7 +40,7 @@ func (v *vault) tools(name string) int {
 	return n
 }
 
-func TestAFrameHasBackups(t *testing.T) {
+func TestADashboardFrameIncludesBackupsAndRestores(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -69,7 +69,7 @@ func TestAFrameHasBackups(t *testing.T) {
 	})
 }
 
-func TestToolsThatHangKeepNothingElseFromShowing(t *testing.T) {
+func TestHangingBackupToolsDoNotBlockTheDashboard(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		t := g.t
 		v.stuck = true
@@ -89,7 +89,7 @@ func TestToolsThatHangKeepNothingElseFromShowing(t *testing.T) {
 	})
 }
 
-func TestAScreenOfAClusterWithoutBackupsAsksNoTool(t *testing.T) {
+func TestADashboardOfAClusterWithoutBackupsRunsNoTool(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -101,7 +101,7 @@ func TestAScreenOfAClusterWithoutBackupsAsksNoTool(t *testing.T) {
 }
 
 // What blocks backups is one key away in every view, that of backups as well.
-func TestAScreenSaysWhatIsInTheWayOfBackups(t *testing.T) {
+func TestADashboardExplainsWhatBlocksBackups(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		t := g.t
 		v.tool(v.t.Context(), "fdbbackup", "pause")

@@ -16,7 +16,7 @@ import (
 )
 
 // A cluster that cannot be read stays in the list with the reason, and with its last status.
-func TestTheListOfClustersShowsWhatCannotBeRead(t *testing.T) {
+func TestTheClusterListShowsUnreadableClustersWithTheReason(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		ctx, cancel := context.WithCancel(t.Context())
@@ -54,7 +54,7 @@ func TestTheListOfClustersShowsWhatCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestPlainOfAllNamespacesNamesThem(t *testing.T) {
+func TestWatchPlainPrintsNamespacesWithAllNamespaces(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		if code := g.watchPlain(nil, "watch", "-A", "--plain"); code != exit.ExitInterrupted {
 			g.t.Errorf("exit code %d: %s", code, &g.err)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestOneLookMakesOneWholeFrame(t *testing.T) {
+func TestDashboardFramesAreCompleteAndReadOnlyChanges(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -50,7 +50,7 @@ func TestOneLookMakesOneWholeFrame(t *testing.T) {
 	})
 }
 
-func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
+func TestTheDashboardContinuesWhileTheDatabaseHangs(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -82,7 +82,7 @@ func TestAHangingDatabaseKeepsNothingElseFromShowing(t *testing.T) {
 }
 
 // What was excluded before it stopped answering may not be so any more, and vice versa.
-func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
+func TestExclusionsAreUnverifiedWhileTheDatabaseHangs(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		leaves := g.cluster.Resource.Status.ProcessGroups[0]
@@ -100,7 +100,7 @@ func TestNobodyKnowsWhatAHangingDatabaseHasExcluded(t *testing.T) {
 	})
 }
 
-func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
+func TestTheDashboardShowsThatItWaitsForTheAPIServer(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		g.hang(plan.ClusterResource)
@@ -117,7 +117,7 @@ func TestAHangingAPIServerShowsAsAnAgeingSource(t *testing.T) {
 	})
 }
 
-func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
+func TestDashboardErrorsAreShownAndRetriedWithBackoff(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -140,7 +140,7 @@ func TestErrorsAreSaidAndTriedAgainLessOften(t *testing.T) {
 	})
 }
 
-func TestADeletedClusterIsNotShownAsItWas(t *testing.T) {
+func TestTheDashboardShowsThatTheClusterWasDeleted(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -153,7 +153,7 @@ func TestADeletedClusterIsNotShownAsItWas(t *testing.T) {
 	})
 }
 
-func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
+func TestTheDashboardReadsChangesBeforeTheIntervalEnds(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(time.Hour)
@@ -170,7 +170,7 @@ func TestChangesAreSeenBeforeTheIntervalIsOver(t *testing.T) {
 	})
 }
 
-func TestWhatNobodyTellsOfIsListed(t *testing.T) {
+func TestPodsAreListedPeriodicallyIfTheirWatchFails(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -185,7 +185,7 @@ func TestWhatNobodyTellsOfIsListed(t *testing.T) {
 	})
 }
 
-func TestARefreshAsksAtOnce(t *testing.T) {
+func TestARefreshQueriesTheDatabaseAtOnce(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		feed, end := g.follow(time.Hour)
@@ -200,7 +200,7 @@ func TestARefreshAsksAtOnce(t *testing.T) {
 	})
 }
 
-func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
+func TestTheDashboardKeepsTheAgeOfAnUnrecordedCondition(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		_, end := g.follow(2 * time.Second)
@@ -226,7 +226,7 @@ func TestAConditionThatNoPassRecordedKeepsItsAge(t *testing.T) {
 	})
 }
 
-func TestAnAnswerOfADatabaseHoldsForAWhile(t *testing.T) {
+func TestTheLastDatabaseAnswerIsValidUntilTheNextIsLate(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	up, down := &fdb.Status{}, &fdb.Status{}
 	up.Client.DatabaseStatus.Available = true

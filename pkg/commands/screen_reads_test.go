@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
-func TestTheShellOfTheScreenIsThatOfTheCluster(t *testing.T) {
+func TestTheDashboardShellUsesTheNamespaceAndContextOfTheCluster(t *testing.T) {
 	reads := dashboard.NewScreenReads(newGiven(t).environment(), "fdb")
 	tests := map[string]struct {
 		cluster string
@@ -27,7 +27,7 @@ func TestTheShellOfTheScreenIsThatOfTheCluster(t *testing.T) {
 	}
 }
 
-func TestTheYAMLOfTheScreenIsThatOfTheObjects(t *testing.T) {
+func TestTheDashboardYAMLViewShowsTheStoredObject(t *testing.T) {
 	g := up(t)
 	reads := dashboard.NewScreenReads(g.environment(), "fdb")
 	text, err := reads.YAML(t.Context(), entries.Object{Cluster: "sample"})

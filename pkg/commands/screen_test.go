@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-func TestWhatAScreenIsNotFor(t *testing.T) {
+func TestWatchRejectsInvalidFlagsAndMissingTerminals(t *testing.T) {
 	recording := filepath.Join(t.TempDir(), "there")
 	if err := os.WriteFile(recording, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func (g *gazed) watchPlain(steps []func(), args ...string) int {
 	return <-code
 }
 
-func TestPlainSaysInWordsWhatChanges(t *testing.T) {
+func TestWatchPlainPrintsChangesAsText(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
@@ -121,7 +121,7 @@ func TestPlainSaysInWordsWhatChanges(t *testing.T) {
 	})
 }
 
-func TestADumbTerminalGetsLines(t *testing.T) {
+func TestWatchOnADumbTerminalPrintsPlainLines(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		t := g.t
 		g.env["TERM"] = "dumb"
@@ -179,7 +179,7 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	}
 }
 
-func TestBadLinesOfARecordingAreNamed(t *testing.T) {
+func TestInvalidRecordingLinesAreReportedByNumber(t *testing.T) {
 	frame, err := json.Marshal(tui.Entry{At: time.Unix(1, 0), Cluster: "c", Frame: &frame.Frame{Document: inspect.NewDocument("Frame", inspect.Metadata{}, time.Unix(1, 0), inspect.SourceLive)}})
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func TestBadLinesOfARecordingAreNamed(t *testing.T) {
 	}
 }
 
-func TestLinesOfPassesInWords(t *testing.T) {
+func TestDashboardRendersPassEventsAsText(t *testing.T) {
 	tests := map[string]string{
 		`{"event":"acted","stage":"AddPods","action":{"summary":"create pod p"}}`:                 "AddPods: did create pod p",
 		`{"event":"acted","stage":"AddPods","action":{"summary":"create pod p"},"error":"quota"}`: "AddPods: failed to create pod p: quota",
@@ -231,7 +231,7 @@ func TestLinesOfPassesInWords(t *testing.T) {
 }
 
 // A flag that goes with no replay is no hint to who looks at one.
-func TestAReplayNamesNoFlagThatItDoesNotTake(t *testing.T) {
+func TestAReplayRefusesAllowActionsAndDoesNotHintAtIt(t *testing.T) {
 	env := newGiven(t).environment()
 	if s := dashboard.Screen(env, nil); s.AllowFlag != "" {
 		t.Errorf("%s allows actions", s.AllowFlag)

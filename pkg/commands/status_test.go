@@ -119,7 +119,7 @@ func other() *v1beta2.FoundationDBCluster {
 	}
 }
 
-func TestAmbiguityNamesTheCandidates(t *testing.T) {
+func TestAMissingClusterNameErrorListsTheClusters(t *testing.T) {
 	g := newGiven(t)
 	g.objects = append(g.objects, other())
 	g.run("status")
@@ -160,7 +160,7 @@ func (s slow) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Face
 	return s.simulated.Observe(ctx, into, facets)
 }
 
-func TestASlowDatabaseIsWaitedForWithOneLine(t *testing.T) {
+func TestStatusPrintsOneLineWhileWaitingForASlowDatabase(t *testing.T) {
 	g := up(t)
 	g.cluster.Pods[g.podsOf("stateless")[0]].DeletionTimestamp = new(metav1.NewTime(g.cluster.Now()))
 	answer := make(chan struct{})
@@ -191,7 +191,7 @@ func (f onWrite) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
+func TestAnInterruptedStatusReadEndsAtOnce(t *testing.T) {
 	g := up(t)
 	g.connect = func() (session.Session, error) { return slow{simulated{g.cluster, g}, nil}, nil }
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -201,7 +201,7 @@ func TestAnInterruptedLookEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestStatusShowsWhoHasTheLease(t *testing.T) {
+func TestStatusShowsTheLeaseHolder(t *testing.T) {
 	g := up(t)
 	g.objects = append(g.objects, &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.LeaseName("sample")},
@@ -267,7 +267,7 @@ func TestProcessGroupSelectors(t *testing.T) {
 	}
 }
 
-func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
+func TestGetProcessGroupsSupportsAliasesAndOutputFormats(t *testing.T) {
 	g := up(t)
 	for _, name := range []string{"process-groups", "pg", "process-group", "processgroups"} {
 		if code := g.run("get", name, "sample", "--no-headers"); code != exit.ExitDone || strings.Count(g.out.String(), "\n") != 9 {
@@ -290,7 +290,7 @@ func TestProcessGroupsByEveryNameAndForm(t *testing.T) {
 	}
 }
 
-func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
+func TestReadCommandsWithWatchContinueUntilInterrupted(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}, {"locks", "list", "sample", "-w", "-o", "json"}, {"get", "clusters", "-w", "-o", "json"}} {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -310,7 +310,7 @@ func TestWatchGoesOnUntilItIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestCompletionOffersLiveNames(t *testing.T) {
+func TestCompletionListsNamesFromTheCluster(t *testing.T) {
 	g := up(t)
 	g.cluster.Taints = map[string][]corev1.Taint{"node-1": {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	tests := map[string]struct {
@@ -367,7 +367,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-func TestCodesOfErrors(t *testing.T) {
+func TestExitCodesOfErrors(t *testing.T) {
 	tests := map[string]struct {
 		err  error
 		want int

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
+func TestAMistypedNameGetsADidYouMeanSuggestion(t *testing.T) {
 	g := up(t)
 	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	for line, meant := range map[string]string{
@@ -33,7 +33,7 @@ func TestAMistypedNameIsAnsweredWithTheOneThatWasMeant(t *testing.T) {
 }
 
 // A hint without the context would be carried out on another API server.
-func TestHintsOfFailuresAreForTheContext(t *testing.T) {
+func TestHintsOfErrorsNameTheContext(t *testing.T) {
 	for line, want := range map[string]string{
 		"status -n nowhere":                        "hint: kubectl fdb status -A --context test\n",
 		"cordon node-77 -c sample --evacuate=none": "hint: kubectl get nodes --context test\n",

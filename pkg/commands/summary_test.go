@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestTheReasonOfAWaitIsTheOneThatHoldsThingsUp(t *testing.T) {
+func TestTheReportedWaitReasonIsTheCauseInTheNewestPass(t *testing.T) {
 	start := reconcile.PassStarted{Stages: []plan.StageName{"First", "Second", "Third"}}
 	waits := func(stage plan.StageName, reason string) reconcile.Event {
 		return reconcile.StageDone{Stage: stage, Outcome: reconcile.Waiting, Reason: reason}

@@ -9,7 +9,7 @@ import (
 )
 
 // Without permission to list nodes all else still works, and what is missing is reported.
-func TestHiddenNodesAreSaidAndKeepNothingFromWorking(t *testing.T) {
+func TestUnreadableNodesAreReportedAndCommandsStillSucceed(t *testing.T) {
 	g := newGiven(t)
 	g.cluster.NodesHidden = "listing nodes is forbidden"
 	g.cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("*"), DurationInSeconds: new(int64(60))}}

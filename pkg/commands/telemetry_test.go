@@ -54,7 +54,7 @@ func TestCommandsConnectToTheAPIServerOnly(t *testing.T) {
 }
 
 // The recorder notices connections of the standard clients and lookups of names.
-func TestOtherConnectionsAreNoticed(t *testing.T) {
+func TestTheConnectionRecorderDetectsConnectionsAndDNSQueries(t *testing.T) {
 	opened := recordConnections(t)
 	if answer, err := http.Get("http://192.0.2.1/usage"); err == nil {
 		_ = answer.Body.Close()

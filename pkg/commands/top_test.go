@@ -25,7 +25,7 @@ func loaded(reads, writes int64) func(*given) {
 // saturated has clients write more than the disks manage.
 func saturated(g *given) { loaded(20_000, 60_000)(g) }
 
-func TestLoadOfADatabase(t *testing.T) {
+func TestTopReportsDatabaseAndProcessLoad(t *testing.T) {
 	tests := map[string]commandLine{
 		"the load of an idle database":       {given: aMinuteLater, args: "top sample", out: []string{"State:", "nothing slows the database", "limited by workload", "durability 5s", "CLASS", "storage"}, notOut: "CAUSE"},
 		"more columns":                       {given: aMinuteLater, args: "top sample -o wide", out: []string{"CPU-MEAN", "MUTATIONS"}},
@@ -51,7 +51,7 @@ func TestLoadOfADatabase(t *testing.T) {
 	}
 }
 
-func TestTheFullestQueueIsListedFirst(t *testing.T) {
+func TestTopSortByQueueListsTheFullestQueueFirst(t *testing.T) {
 	g := up(t)
 	saturated(g)
 	if code := g.run("top", "processes", "sample", "--sort-by", "queue", "-o", "jsonpath={.items[*].queueBytes}"); code != exit.ExitDone {
@@ -68,7 +68,7 @@ func TestTheFullestQueueIsListedFirst(t *testing.T) {
 	}
 }
 
-func TestWhyPerformanceEndsAsTheDatabaseIs(t *testing.T) {
+func TestWhyPerformanceExitCodes(t *testing.T) {
 	tests := map[string]commandLine{
 		"nothing slows an idle database":        {given: aMinuteLater, args: "why sample --performance", out: []string{"fdb/sample: nothing slows the database", "Ratekeeper:"}},
 		"a queue is full":                       {given: saturated, args: "why sample --performance", code: exit.ExitNo, out: []string{"fdb/sample: slow: storage-", "ratekeeper starts", "threshold 80%: cluster.qos.performance_limited_by", "next: kubectl fdb top processes sample --sort-by queue"}},
@@ -88,7 +88,7 @@ func TestWhyPerformanceEndsAsTheDatabaseIs(t *testing.T) {
 	}
 }
 
-func TestLoadToRead(t *testing.T) {
+func TestTopAndWhyPerformanceOutput(t *testing.T) {
 	tests := map[string]struct {
 		args string
 		code int

@@ -15,7 +15,7 @@ import (
 )
 
 // What the flags ask for is what a cluster is opened with.
-func TestNativeTransportOfACommand(t *testing.T) {
+func TestTransportFlagsSelectTheNativeClient(t *testing.T) {
 	for _, c := range []struct {
 		args   string
 		native bool
@@ -42,7 +42,7 @@ func TestNativeTransportOfACommand(t *testing.T) {
 }
 
 // A cluster file that is none is a mistake of the command line, not an unreachable database.
-func TestNativeChecksTheClusterFile(t *testing.T) {
+func TestTheNativeTransportRejectsAnInvalidClusterFile(t *testing.T) {
 	for content, want := range map[string]string{
 		"":              "error: --cluster-file: open ",
 		"10.1.0.1:4501": "error: --cluster-file ",

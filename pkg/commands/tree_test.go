@@ -38,7 +38,7 @@ func TestTreeShowsAllObjects(t *testing.T) {
 }
 
 // Every process group of the cluster is there with its pod, and what is missing is named.
-func TestTreeNamesWhatIsMissing(t *testing.T) {
+func TestTreeListsEveryGroupAndNamesMissingObjects(t *testing.T) {
 	g, pod := failing(t)
 	if code := g.run("tree", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
@@ -76,7 +76,7 @@ func TestTreeNamesWhatIsMissing(t *testing.T) {
 
 // A node that no longer exists is named; without the right to list nodes that is unknown, and a
 // warning has the reason.
-func TestTreeNamesWhatIsKnownOfNodes(t *testing.T) {
+func TestTreeShowsMissingAndUnknownNodes(t *testing.T) {
 	tests := map[string]struct {
 		hidden    error
 		out, warn string

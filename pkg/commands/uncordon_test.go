@@ -13,7 +13,7 @@ import (
 )
 
 // What cordon does, uncordon undoes without being given the taint again.
-func TestUncordonUndoesWhatCordonDid(t *testing.T) {
+func TestUncordonRevertsTaintsAndAnnotationsOfCordon(t *testing.T) {
 	disk := corev1.Taint{Key: "example.com/disk", Value: "slow", Effect: corev1.TaintEffectPreferNoSchedule}
 	for name, words := range map[string][]string{
 		"the taint of a rule":           {"--evacuate=by-taint"},

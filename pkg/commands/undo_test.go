@@ -6,7 +6,7 @@ import (
 )
 
 // A hint must only revert what this very command did.
-func TestNothingIsOfferedToBeTakenBackThatWasNotDone(t *testing.T) {
+func TestNoUndoHintIsPrintedWithoutAChange(t *testing.T) {
 	tests := map[string][][]string{
 		"including what is not excluded":     {{"include", "sample", "STORAGE"}},
 		"excluding what is excluded already": {{"exclude", "sample", "STORAGE", "--yes"}, {"exclude", "sample", "STORAGE", "--yes"}},

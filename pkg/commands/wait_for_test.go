@@ -100,7 +100,7 @@ func moods(moods ...error) func(*given) {
 	}
 }
 
-func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
+func TestWaitContinuesThroughATemporaryAPIServerOutage(t *testing.T) {
 	g := up(t)
 	moods(nil, errNoAnswer, errNoAnswer, nil)(g)
 	if code := g.run("wait", "--for=available", "--stable", "20s", "--timeout", "10m", "-o", "json"); code != exit.ExitDone {
@@ -119,7 +119,7 @@ func TestAWaitOutlastsAnAPIServerThatIsAwayForAWhile(t *testing.T) {
 	}
 }
 
-func TestAWaitThatNobodyAnswersAtFirstEndsAtOnce(t *testing.T) {
+func TestAWaitEndsAtOnceIfTheFirstReadFails(t *testing.T) {
 	g := up(t)
 	moods(errNoAnswer)(g)
 	if code := g.run("wait", "--for=available"); code != exit.ExitUnreachable || g.out.Len() > 0 {
@@ -127,7 +127,7 @@ func TestAWaitThatNobodyAnswersAtFirstEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWaitWithoutWhatItNeedsAsksNobody(t *testing.T) {
+func TestAWaitWithoutItsPermissionsDoesNotConnect(t *testing.T) {
 	g := up(t)
 	g.denied = []string{"list pods"}
 	g.connect = func() (session.Session, error) { t.Error("connected all the same"); return nil, errNoAnswer }
@@ -136,7 +136,7 @@ func TestAWaitWithoutWhatItNeedsAsksNobody(t *testing.T) {
 	}
 }
 
-func TestConditionsAreCompleted(t *testing.T) {
+func TestCompletionListsWaitConditions(t *testing.T) {
 	g := up(t)
 	g.run("__complete", "wait", "sample", "--for", "")
 	for _, want := range []string{"available\n", "exclusions=none\n", "no-condition=PodFailing\n", "version=7.3.79\n", ":removed\n"} {
@@ -149,7 +149,7 @@ func TestConditionsAreCompleted(t *testing.T) {
 	}
 }
 
-func TestHelpTellsAllConditions(t *testing.T) {
+func TestWaitHelpListsAllConditions(t *testing.T) {
 	g := newGiven(t)
 	g.run("wait", "--help")
 	var missing []string

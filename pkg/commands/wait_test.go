@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
+func TestLongReadsAreReportedEveryTenSeconds(t *testing.T) {
 	g := newGiven(t)
 	h := &session.Heartbeat{Env: g.environment()}
 	h.Report(reconcile.Observing{Facets: plan.Database})
@@ -31,7 +31,7 @@ func TestWhatTakesLongIsToldEveryTenSeconds(t *testing.T) {
 	}
 }
 
-func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
+func TestAWaitIsPrintedOnceAndThenEveryTenSeconds(t *testing.T) {
 	g := newGiven(t)
 	g.cluster.LeaseHolder = "alice"
 	start := g.cluster.Now()
@@ -47,7 +47,7 @@ func TestAWaitIsToldOnceAndThenEveryTenSeconds(t *testing.T) {
 }
 
 // One stage may wait for minutes while another could go on in seconds.
-func TestNoRestKeepsOtherStagesWaiting(t *testing.T) {
+func TestRetryIntervalBetweenPassesIsCapped(t *testing.T) {
 	tests := map[string]struct{ requested, interval, want time.Duration }{
 		"as long as the pass asks for":  {10 * time.Second, 2 * time.Second, 10 * time.Second},
 		"--interval at least":           {0, 2 * time.Second, 2 * time.Second},

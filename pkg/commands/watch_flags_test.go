@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestFlagsOfAWatch(t *testing.T) {
+func TestReconcileWatchValidatesItsFlags(t *testing.T) {
 	tests := map[string]struct {
 		args []string
 		want int
@@ -46,7 +46,7 @@ func TestFlagsOfAWatch(t *testing.T) {
 	}
 }
 
-func TestAWatchAsksForItsRightsFirst(t *testing.T) {
+func TestAWatchChecksItsPermissionsFirst(t *testing.T) {
 	g := newGiven(t)
 	g.denied = []string{"watch pods"}
 	if code := g.run("reconcile", "sample", "--yes", "--watch"); code != exit.ExitForbidden || !strings.Contains(g.err.String(), "watch pods") {
@@ -54,7 +54,7 @@ func TestAWatchAsksForItsRightsFirst(t *testing.T) {
 	}
 }
 
-func TestAWatchOnATerminalAsksOnce(t *testing.T) {
+func TestAWatchOnATerminalPromptsOnce(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitDone, "n\n": exit.ExitUnconfirmed, "": exit.ExitUnconfirmed} {
 		t.Run(answer, func(t *testing.T) {
 			w := &watched{given: newGiven(t)}
@@ -70,7 +70,7 @@ func TestAWatchOnATerminalAsksOnce(t *testing.T) {
 	}
 }
 
-func TestAWatchIsNotAgreedToWhereItWouldBeRefused(t *testing.T) {
+func TestARefusedWatchShowsNoPrompt(t *testing.T) {
 	g := newGiven(t)
 	g.gates, g.input = operatorLives, new("y\n")
 	if code := g.run("reconcile", "sample", "--watch"); code != exit.ExitRefused || strings.Contains(g.err.String(), "[y/N]") {

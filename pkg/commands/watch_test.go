@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
+func TestAWatchReconcilesSpecChangesUntilTerminated(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.cluster.Acted = nil
 	w.steps = []func(){
@@ -56,7 +56,7 @@ func TestAWatchBringsAClusterUpAndFollowsItsSpec(t *testing.T) {
 	}
 }
 
-func TestAWatchOfANewClusterGoesOnUntilItIsUp(t *testing.T) {
+func TestAWatchOfANewClusterContinuesUntilItIsConfigured(t *testing.T) {
 	w := &watched{given: newGiven(t)}
 	if code := w.run("--yes"); code != exit.ExitDone || !w.cluster.Resource.Status.Configured {
 		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
@@ -75,7 +75,7 @@ func TestAWatchOnATerminalPrintsItsWaits(t *testing.T) {
 	}
 }
 
-func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
+func TestABlockedWatchReportsOnceAndContinuesWhenUnblocked(t *testing.T) {
 	w := &watched{given: newGiven(t)}
 	w.gates = slices.Clone(operatorLives)
 	w.steps = []func(){func() {}, func() { w.ring(plan.Pods) }, func() { w.gates = nil; w.ring(plan.Pods) }}
@@ -92,7 +92,7 @@ func TestABlockedWatchSaysSoOnceAndGoesOnWhenHelped(t *testing.T) {
 	}
 }
 
-func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
+func TestAWatchWaitsWhileAnotherRunIsActive(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
 	w.cluster.LeaseHolder = "alice"
 	w.steps = []func(){func() {}, func() {}, func() { w.cluster.LeaseHolder = "" }}
@@ -107,7 +107,7 @@ func TestAWatchWaitsWhileSomebodyElseActs(t *testing.T) {
 	}
 }
 
-func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
+func TestAWatchRetriesFailuresWithIncreasingBackoff(t *testing.T) {
 	tests := map[string]error{
 		"something went wrong":   errors.New("quota"),
 		"no right":               forbidden,
@@ -140,7 +140,7 @@ func TestAWatchTriesAgainAfterFailuresLessAndLessOften(t *testing.T) {
 	}
 }
 
-func TestOnlyAChangedResourceHurriesAWatchThatFailed(t *testing.T) {
+func TestAFailedWatchRetriesEarlyOnlyIfTheResourceChanges(t *testing.T) {
 	for what, hurries := range map[plan.Facet]bool{plan.ClusterResource: true, plan.Pods: false} {
 		t.Run(what.String(), func(t *testing.T) {
 			w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
@@ -155,7 +155,7 @@ func TestOnlyAChangedResourceHurriesAWatchThatFailed(t *testing.T) {
 	}
 }
 
-func TestHowAWatchEnds(t *testing.T) {
+func TestReconcileWatchExitCodesOnSignals(t *testing.T) {
 	tests := map[string]struct {
 		signal os.Signal
 		kept   error
@@ -204,7 +204,7 @@ func (s removedLater) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	return s.Session.Observe(ctx, into, facets)
 }
 
-func TestAWatchEndsWithItsCluster(t *testing.T) {
+func TestAWatchEndsWhenItsClusterIsDeleted(t *testing.T) {
 	w := &watched{given: up(t)}
 	removed := false
 	w.connect = func() (session.Session, error) { return removedLater{simulated{w.cluster, w.given}, &removed}, nil }
@@ -214,7 +214,7 @@ func TestAWatchEndsWithItsCluster(t *testing.T) {
 	}
 }
 
-func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
+func TestAFailedLeaseReleaseDoesNotEndAWatch(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
 	w.endErr = errors.New("release the Lease: too many requests")
 	w.steps = []func(){func() {}, func() { w.endErr = nil }}
@@ -226,7 +226,7 @@ func TestALeaseThatWasNotGivenBackDoesNotEndAWatch(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfAWatchTellItsPassesApart(t *testing.T) {
+func TestWatchJSONLinesCarryTheirPassNumber(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.steps = []func(){func() { w.ring(plan.Pods) }}
 	w.run("--yes", "-o", "json")
@@ -286,7 +286,7 @@ func TestAWatchServesMetrics(t *testing.T) {
 	}
 }
 
-func TestAWatchMeasuresTheOperationOfAnotherRun(t *testing.T) {
+func TestWatchMetricsIncludeTheOperationOfAnotherRun(t *testing.T) {
 	w := &watched{given: up(t)}
 	other := reconcile.Operation{ID: "run9", Command: "drain node-3 -c sample --wait", Holder: "ann@elsewhere pid 7", User: "ann@elsewhere", Since: w.clock.Now(), Seen: w.clock.Now()}
 	text, err := json.Marshal(other)
@@ -321,7 +321,7 @@ func ask(t *testing.T, url string) string {
 	return string(text)
 }
 
-func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
+func TestAWatchReportsWhatItCannotFollowOncePerInterval(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.steps = []func(){func() {
 		w.follower.problem(plan.Nodes, forbidden)
@@ -336,7 +336,7 @@ func TestAWatchSaysNowAndThenWhatItCannotFollow(t *testing.T) {
 	}
 }
 
-func TestAWatchFollowsWhatItsStepsLookAt(t *testing.T) {
+func TestAWatchFollowsOnlyTheFacetsThatItsStagesRead(t *testing.T) {
 	w := &watched{given: up(t)}
 	w.run("--yes", "--only", "AddServices")
 	if want := plan.ClusterResource | plan.Services; w.follower.facets != want {

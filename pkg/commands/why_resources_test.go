@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
+func TestWhyCoversBackupsAndRestores(t *testing.T) {
 	paused := func(v *vault) { v.runs(); v.tool(v.t.Context(), "fdbbackup", "pause") }
 	restoring := func(v *vault) {
 		v.runs()
@@ -77,7 +77,7 @@ func TestWhyLooksAtBackupsAndRestores(t *testing.T) {
 
 // Without permission to read backups the missing permission is reported, and everything else
 // shown.
-func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
+func TestWhyAndDescribeContinueWithoutBackupPermissions(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
 	v.must(exit.ExitDone, "warning: backups and restores could not be read: forbidden: ", "why", "sample")
@@ -89,7 +89,7 @@ func TestWhyAndDescribeGoOnWithoutTheRightToBackups(t *testing.T) {
 }
 
 // Tools that do not answer time out, and the rest is shown.
-func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
+func TestWhyTimesOutHangingBackupTools(t *testing.T) {
 	gazeAtVault(t, func(g *gazed, v *vault) {
 		v.stuck = true
 		began := time.Now()
@@ -100,7 +100,7 @@ func TestWhyDoesNotWaitForToolsForever(t *testing.T) {
 	})
 }
 
-func TestWhyOfAProcessGroupAsksNoTool(t *testing.T) {
+func TestWhyOfAProcessGroupRunsNoBackupTool(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.ran = nil
@@ -141,7 +141,7 @@ func (v *vault) uid() string {
 	return status.UID
 }
 
-func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
+func TestWhyOfARestoreAgreesWithWhyOfItsCluster(t *testing.T) {
 	begun := func(v *vault) {
 		v.runs()
 		v.fdbcli(`writemode on; clearrange "" \xff`)
@@ -204,7 +204,7 @@ func TestWhyOfARestoreAnswersAsWhyOfItsClusterDoes(t *testing.T) {
 
 // Without permission to see what a restore leaves behind that is reported, and not that all is
 // well.
-func TestWhyOfARestoreWithoutTheRightToBackupsIsNoAllClear(t *testing.T) {
+func TestWhyOfARestoreIsUnknownWithoutBackupPermissions(t *testing.T) {
 	v := newVault(t)
 	v.runs()
 	v.fdbcli(`writemode on; clearrange "" \xff`)

@@ -45,7 +45,7 @@ func withoutNode(t *testing.T) (g *given, pod string) {
 	return g, pod
 }
 
-func TestWhyEndsAsTheAnswerIs(t *testing.T) {
+func TestWhyExitCodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T) *given
 		args  []string
@@ -127,7 +127,7 @@ func (c countingLooks) Observe(ctx context.Context, into *plan.Snapshot, facets 
 	return c.simulated.Observe(ctx, into, facets)
 }
 
-func TestWhyAsksTheDatabaseOnce(t *testing.T) {
+func TestWhyReadsTheDatabaseOnce(t *testing.T) {
 	g, _ := withoutNode(t)
 	requested := 0
 	g.connect = func() (session.Session, error) { return countingLooks{simulated{g.cluster, g}, &requested}, nil }
@@ -146,7 +146,7 @@ func TestWhyChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWhySaysWhatItCannotTellOfNodes(t *testing.T) {
+func TestWhyWarnsOfMissingOrUnreadableNodes(t *testing.T) {
 	tests := map[string]struct {
 		hidden error
 		want   string

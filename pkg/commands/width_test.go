@@ -28,7 +28,7 @@ var terminalWidths = []int{60, 80, 120, 200}
 
 // anyWidth are commands whose output is not laid out, with the reasons. Their help is.
 var anyWidth = map[string]string{
-	"kubectl fdb recover apply":          "needs the plan of a loss; TestCoordinatorsWithOtherAddressesAreRecovered has one",
+	"kubectl fdb recover apply":          "needs the plan of a loss; TestCoordinatorsAreRecoveredAtNewPodAddresses has one",
 	"kubectl fdb cli":                    "prints what fdbcli prints",
 	"kubectl fdb exec":                   "prints what a program prints",
 	"kubectl fdb completion":             "prints a script",
@@ -114,7 +114,7 @@ func TestAllHelpFitsTheTerminal(t *testing.T) {
 }
 
 // Prose that was wrapped for another width is filled again, and flags are described in a column.
-func TestHelpIsLaidOutForTheTerminal(t *testing.T) {
+func TestHelpIsWrappedToTheTerminalWidth(t *testing.T) {
 	g := newGiven(t)
 	_, _ = g.onTerminal(t.Context(), 60, "reconcile", "--help")
 	cmd, _, err := newRoot(g.environment()).Find([]string{"reconcile"})
@@ -238,7 +238,7 @@ func (g *given) showsWithin(width int, args ...string) {
 }
 
 // What programs read, and what -o wide shows, is on a narrow terminal what it is in a pipe.
-func TestWhatIsForProgramsIsNotWrapped(t *testing.T) {
+func TestMachineReadableAndWideOutputIsNotWrapped(t *testing.T) {
 	g := up(t)
 	for _, args := range [][]string{
 		{"get", "process-groups", "sample", "-o", "wide"},

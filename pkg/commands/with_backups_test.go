@@ -32,7 +32,7 @@ func vaultOfAll(t *testing.T) *vault {
 	return v
 }
 
-func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
+func TestWithBackupsReconcilesClusterBackupsAndRestoresInOrder(t *testing.T) {
 	v := vaultOfAll(t)
 	out := v.must(exit.ExitNo, "ApplyAgents", "plan", "sample", "--with-backups")
 	if strings.Contains(out, "another") || strings.Index(out, "sample: ") > strings.Index(out, "fdbbackup/nightly: ") || strings.Index(out, "fdbbackup/nightly: ") > strings.Index(out, "fdbrestore/again: ") {
@@ -55,7 +55,7 @@ func TestAClusterItsBackupsAndItsRestoresGoInOrder(t *testing.T) {
 	v.must(exit.ExitDone, "", "plan", "sample", "--with-backups")
 }
 
-func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
+func TestReconcileWithBackupsNamesTheResourceInEachJSONLine(t *testing.T) {
 	v := vaultOfAll(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
@@ -93,7 +93,7 @@ func TestEveryLineOfSeveralResourcesNamesItsOwn(t *testing.T) {
 }
 
 // One question is for all, and shows the restore as well.
-func TestOneQuestionIsForAllOfACluster(t *testing.T) {
+func TestReconcileWithBackupsPromptsOnce(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
 		v := vaultOfAll(t)
 		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
@@ -109,7 +109,7 @@ func TestOneQuestionIsForAllOfACluster(t *testing.T) {
 	}
 }
 
-func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
+func TestRestoresWaitUntilTheDatabaseIsAvailable(t *testing.T) {
 	v := vaultOfAll(t)
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.cluster.FDB.Advance(time.Minute)
@@ -124,7 +124,7 @@ func TestNothingIsRestoredWhileTheDatabaseIsAway(t *testing.T) {
 }
 
 // A script that reconciles everything does not lose data, and gets the commands for it.
-func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
+func TestWithBackupsDeletesNoDataWithoutConfirmation(t *testing.T) {
 	again := func(t *testing.T) *vault {
 		t.Helper()
 		v := doomed(t)
@@ -162,7 +162,7 @@ func TestWithBackupsNoDataIsDeletedUnasked(t *testing.T) {
 	})
 }
 
-func TestAWatchLooksAfterBackupsAndNewOnes(t *testing.T) {
+func TestAWatchWithBackupsReconcilesNewBackupsAndRestores(t *testing.T) {
 	v := vaultOfAll(t)
 	all := v.objects
 	v.objects = nil
@@ -175,7 +175,7 @@ func TestAWatchLooksAfterBackupsAndNewOnes(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithWithBackups(t *testing.T) {
+func TestWithBackupsRejectsConflictingArguments(t *testing.T) {
 	tests := map[string]struct {
 		args   []string
 		denied []string
@@ -204,7 +204,7 @@ func TestWhatIsWrongWithWithBackups(t *testing.T) {
 	}
 }
 
-func TestTheMostTellingEnd(t *testing.T) {
+func TestTheMostSignificantErrorDeterminesTheExitCode(t *testing.T) {
 	refused, waits := &exit.Error{Code: exit.ExitRefused}, &exit.Error{Code: exit.ExitWaiting}
 	tests := map[string]struct {
 		ends []error

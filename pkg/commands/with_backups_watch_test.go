@@ -11,7 +11,7 @@ import (
 const ofBackups = plan.Backup | plan.Restore | plan.Agents
 
 // A new backup is looked after at once, and not after the next resync alone.
-func TestAWatchIsToldOfBackups(t *testing.T) {
+func TestAWatchReconcilesANewBackupAtOnce(t *testing.T) {
 	v := vaultOfAll(t)
 	all := v.objects
 	v.objects = nil
@@ -33,7 +33,7 @@ func TestAWatchIsToldOfBackups(t *testing.T) {
 	}
 }
 
-func TestAWatchOfTheClusterAloneFollowsNoBackups(t *testing.T) {
+func TestAWatchWithoutBackupsDoesNotFollowBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	w := &watched{given: v.given}
 	if code := w.run("--yes"); code != exit.ExitDone || v.follower.facets&ofBackups != 0 {
@@ -43,7 +43,7 @@ func TestAWatchOfTheClusterAloneFollowsNoBackups(t *testing.T) {
 
 // The permission to watch backups is optional: a missing one is reported once, and the rest is
 // watched.
-func TestAWatchGoesOnWithoutTheRightToWatchBackups(t *testing.T) {
+func TestAWatchContinuesWithoutPermissionToWatchBackups(t *testing.T) {
 	v := vaultOfAll(t)
 	v.denied = []string{"watch foundationdbrestores.apps.foundationdb.org", "list deployments.apps"}
 	w := &watched{given: v.given, steps: []func(){func() {}, func() {}}}

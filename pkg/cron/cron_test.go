@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/cron"
 )
 
-func TestSchedule(t *testing.T) {
+func TestCronScheduleForAnInterval(t *testing.T) {
 	tests := map[time.Duration]string{
 		0: "* * * * *", 59 * time.Second: "* * * * *", time.Minute: "* * * * *", 119 * time.Second: "* * * * *",
 		2 * time.Minute: "*/2 * * * *", 7 * time.Minute: "*/6 * * * *", 9 * time.Minute: "*/6 * * * *", 11 * time.Minute: "*/10 * * * *",
@@ -26,7 +26,7 @@ func TestSchedule(t *testing.T) {
 }
 
 // A schedule with a step restarts at the next larger unit, so only a period that divides it is exact.
-func TestPeriodsAreExact(t *testing.T) {
+func TestCronPeriodsDivideTheHourOrDay(t *testing.T) {
 	for most := time.Minute; most <= 24*time.Hour; most += time.Minute {
 		period := cron.Period(most)
 		unit := 24 * time.Hour
@@ -44,7 +44,7 @@ func TestPeriodsAreExact(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCronSchedulesAreValidated(t *testing.T) {
 	for schedule, ok := range map[string]bool{"*/5 * * * *": true, "@hourly": true, "0 0 1 1 sun": true, "5m": false, "": false, "* * * *": false, "* * * * * *": false} {
 		if err := cron.Check(schedule); (err == nil) != ok {
 			t.Errorf("%q: got %v", schedule, err)

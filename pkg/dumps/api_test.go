@@ -65,7 +65,7 @@ func dumpOfPods() *Dump {
 	return d
 }
 
-func TestADumpAnswersAsTheAPIServerDid(t *testing.T) {
+func TestADumpServesTheRecordedAPIResponses(t *testing.T) {
 	d := dumpOfPods()
 	for url, want := range map[string]string{
 		"/api/v1/namespaces/fdb/pods":                                         "PodList a b",
@@ -112,7 +112,7 @@ func jsonNumber(n int) string {
 	return string(text)
 }
 
-func TestPodsOfOtherNamespacesHaveNoEnvironment(t *testing.T) {
+func TestDumpsOmitPodEnvironmentsOfOtherNamespaces(t *testing.T) {
 	d := New()
 	d.Manifest.Clusters = []Cluster{{"fdb", "sample"}}
 	pod := func(namespace string) string {

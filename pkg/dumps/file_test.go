@@ -59,7 +59,7 @@ func TestADumpIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoDumpIsOneClearError(t *testing.T) {
+func TestReadingAnInvalidDumpReturnsAClearError(t *testing.T) {
 	whole := packed(t, sampleDump())
 	newer := archived(t, Manifest{Format: Format, Version: Version + 1, Tool: "kubectl-fdb v9", At: noon()})
 	for name, tc := range map[string]struct {

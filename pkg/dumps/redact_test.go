@@ -100,7 +100,7 @@ func inSecret(d *Dump, encoded string) {
 	d.Singles = append(d.Singles, Single{Resource: "secrets", Name: "s", Object: rawOf(fmt.Sprintf(`{"metadata":{"annotations":{"a":"%s"}},"data":{"tls.key":"%s"}}`, encoded, encoded))[0]})
 }
 
-func TestADumpHasNoSecret(t *testing.T) {
+func TestRedactionRemovesEverySecretFromADump(t *testing.T) {
 	for name, tc := range planted {
 		t.Run(name, func(t *testing.T) {
 			d := New()
@@ -123,7 +123,7 @@ func TestADumpHasNoSecret(t *testing.T) {
 	}
 }
 
-func TestRedactionKeepsWhatIsNoSecret(t *testing.T) {
+func TestRedactionKeepsNonSecretValues(t *testing.T) {
 	for _, text := range []string{
 		`{"env":[{"name":"FDB_TLS_KEY_FILE","value":"/certs/tls.key"}]}`,
 		`{"url":"https://proxy:3128/a?bucket=b"}`,
@@ -143,7 +143,7 @@ func TestRedactionKeepsWhatIsNoSecret(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsPartOfANameHidesNoObject(t *testing.T) {
+func TestRedactKeepsNamesThatContainASecretValue(t *testing.T) {
 	d := New()
 	d.Lists = []List{{Resource: "pods", Items: rawOf(`{"metadata":{"name":"foundationdb-1","namespace":"fdb"},"spec":{"containers":[{"env":[{"name":"DB_PASSWORD","value":"foundationdb"}],"image":"foundationdb:7.3.79","name":"foundationdb"}]}}`)}}
 	if err := Redact(d, "salt"); err != nil {
@@ -155,7 +155,7 @@ func TestASecretThatIsPartOfANameHidesNoObject(t *testing.T) {
 	}
 }
 
-func TestConnectionStringsStayEqualAndDifferent(t *testing.T) {
+func TestRedactedConnectionStringsRemainComparable(t *testing.T) {
 	d := New()
 	d.Lists = []List{{Resource: "pods", Items: rawOf(`{"a":"x:abcdefgh@10.1.0.1:4501"}`, `{"a":"x:abcdefgh@10.1.0.1:4501"}`, `{"a":"x:ijklmnop@10.1.0.1:4501"}`)}}
 	if err := Redact(d, "salt"); err != nil {
@@ -167,7 +167,7 @@ func TestConnectionStringsStayEqualAndDifferent(t *testing.T) {
 	}
 }
 
-func TestEveryRedactorIsNeeded(t *testing.T) {
+func TestEveryRedactorHidesAPlantedSecret(t *testing.T) {
 	all, err := Redactors()
 	if err != nil {
 		t.Fatal(err)

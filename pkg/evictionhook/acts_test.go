@@ -44,7 +44,7 @@ func (c *counting) count() int {
 	return len(c.acted)
 }
 
-func TestADeniedEvictionIsActedOnOnceAtATime(t *testing.T) {
+func TestTheEvictionWebhookActsOnOneDeniedEvictionAtATime(t *testing.T) {
 	g := newGiven(t)
 	g.decider.decide = says(refuses)
 	actor := &counting{began: make(chan struct{}, 9), goOn: make(chan struct{})}
@@ -82,7 +82,7 @@ func TestADeniedEvictionIsActedOnOnceAtATime(t *testing.T) {
 	<-ended
 }
 
-func TestOnlyADenialIsActedOn(t *testing.T) {
+func TestTheEvictionWebhookActsOnlyOnDenials(t *testing.T) {
 	g := newGiven(t)
 	actor := &counting{}
 	g.hook.Actor = NewActs(actor, g.clock, nil)
@@ -100,7 +100,7 @@ func TestOnlyADenialIsActedOn(t *testing.T) {
 	}
 }
 
-func TestAnEndInterruptsWhatItBegan(t *testing.T) {
+func TestWebhookActionsContinueAfterTheRequestAndEndOnStop(t *testing.T) {
 	g := newGiven(t)
 	g.decider.decide = says(refuses)
 	actor := &counting{began: make(chan struct{}, 1), goOn: make(chan struct{})}

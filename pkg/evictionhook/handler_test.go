@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAReviewIsAnsweredWithItsUID(t *testing.T) {
+func TestAdmissionReviewResponsesCarryTheRequestUID(t *testing.T) {
 	g := newGiven(t)
 	server := served(t, g.hook)
 	for want, checks := range map[bool]plan.Check{true: holds, false: refuses} {
@@ -83,7 +83,7 @@ func FuzzAReview(f *testing.F) {
 }
 
 // A late answer is none, and fails a drain that a denial only delays.
-func TestAnAnswerComesInTime(t *testing.T) {
+func TestTheEvictionWebhookAnswersBeforeTheRequestTimeout(t *testing.T) {
 	for query, want := range map[string]time.Duration{
 		"": 8 * time.Second, "?timeout=5s": 3 * time.Second, "?timeout=30s": 28 * time.Second, "?timeout=1h": 28 * time.Second,
 		"?timeout=1s": 500 * time.Millisecond, "?timeout=-1s": 8 * time.Second, "?timeout=x": 8 * time.Second,
@@ -104,7 +104,7 @@ func TestAnAnswerComesInTime(t *testing.T) {
 	}
 }
 
-func TestTooManyRequestsAreAnsweredAtOnce(t *testing.T) {
+func TestExcessEvictionRequestsAreRefusedImmediately(t *testing.T) {
 	g := newGiven(t)
 	began, goOn := make(chan struct{}, maxRequests), make(chan struct{})
 	g.refuse = nil

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAnEvictionIsAllowedByTheRules(t *testing.T) {
+func TestAnEvictionThatPassesAllChecksIsAllowed(t *testing.T) {
 	g := newGiven(t)
 	r := g.review(request("sample-storage-1"))
 	if !r.Allowed || r.UID != "review-1" || g.last().Outcome != Allowed {
@@ -30,7 +30,7 @@ func TestAnEvictionIsAllowedByTheRules(t *testing.T) {
 }
 
 // Clients of the eviction API try again after 429, and give up after any other status.
-func TestADeniedEvictionIsTriedAgain(t *testing.T) {
+func TestADeniedEvictionReturnsTooManyRequests(t *testing.T) {
 	g := newGiven(t)
 	other := plan.Check{ID: plan.CheckStatusRecent, Question: "?", Evidence: "the status document is 2m0s old"}
 	g.decider.decide = says(holds, refuses, other)
@@ -50,7 +50,7 @@ func TestADeniedEvictionIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnknownIsDenied(t *testing.T) {
+func TestTheEvictionWebhookDeniesIfFactsAreUnknown(t *testing.T) {
 	for name, given := range map[string]func(*given){
 		"the rules cannot be evaluated": func(g *given) {
 			g.decider.decide = func(context.Context, Eviction, Epoch) ([]plan.Check, error) { return nil, errors.New("timed out") }
@@ -103,7 +103,7 @@ func isPod(o client.Object) bool { _, is := o.(*corev1.Pod); return is }
 
 func isLease(o client.Object) bool { _, is := o.(*coordinationv1.Lease); return is }
 
-func TestWhatIsNoneOfItsBusinessIsAllowed(t *testing.T) {
+func TestTheEvictionWebhookAllowsForeignAndNonRunningPods(t *testing.T) {
 	owned := func(kind, api string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: api, Kind: kind, Name: "x", UID: "x", Controller: new(true)}}
@@ -140,7 +140,7 @@ func TestWhatIsNoneOfItsBusinessIsAllowed(t *testing.T) {
 }
 
 // A webhook that keeps its own pods would keep every drain of their nodes.
-func TestItsOwnPodsMayAlwaysLeave(t *testing.T) {
+func TestTheEvictionWebhookAlwaysAllowsItsOwnPods(t *testing.T) {
 	own := pod("own", func(p *corev1.Pod) {
 		p.Namespace = "webhook"
 		p.Labels["app.kubernetes.io/name"] = "eviction-webhook"
@@ -163,7 +163,7 @@ func TestItsOwnPodsMayAlwaysLeave(t *testing.T) {
 	}
 }
 
-func TestAClusterIsFoundByItsOwnLabels(t *testing.T) {
+func TestTheEvictionWebhookFindsAClusterByItsCustomLabels(t *testing.T) {
 	labeled := func(name string) *v1beta2.FoundationDBCluster {
 		c := cluster(name)
 		c.Spec.Labels = v1beta2.LabelConfig{MatchLabels: map[string]string{"app": "fdb"}, ProcessGroupIDLabels: []string{"group"}}
@@ -183,7 +183,7 @@ func TestAClusterIsFoundByItsOwnLabels(t *testing.T) {
 	}
 }
 
-func TestADryRunChangesNothing(t *testing.T) {
+func TestADryRunEvictionChangesNothing(t *testing.T) {
 	for name, edit := range map[string]func(*admissionv1.AdmissionRequest){
 		"of the request": func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) },
 		"of the deletion": func(r *admissionv1.AdmissionRequest) {
@@ -209,7 +209,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-func TestOtherRequestsAreAnsweredWithAWarning(t *testing.T) {
+func TestTheEvictionWebhookAllowsOtherRequestsWithAWarning(t *testing.T) {
 	for name, edit := range map[string]func(*admissionv1.AdmissionRequest){
 		"a deletion":          func(r *admissionv1.AdmissionRequest) { r.Operation, r.SubResource = admissionv1.Delete, "" },
 		"another subresource": func(r *admissionv1.AdmissionRequest) { r.SubResource = "exec" },

@@ -47,7 +47,7 @@ func ofKind[T any](t *testing.T, objects []runtime.Object) *T {
 	return nil
 }
 
-func TestTheConfigurationsDifferInTheirFailurePolicy(t *testing.T) {
+func TestWebhookConfigurationsDifferOnlyInFailurePolicy(t *testing.T) {
 	service := ofKind[corev1.Service](t, objectsIn(t, "webhook.yaml"))
 	configurations := map[admissionregistrationv1.FailurePolicyType]string{
 		admissionregistrationv1.Fail: "configuration-fail.yaml", admissionregistrationv1.Ignore: "configuration-ignore.yaml",
@@ -80,7 +80,7 @@ func TestTheConfigurationsDifferInTheirFailurePolicy(t *testing.T) {
 }
 
 // The webhook never keeps its own pods: its namespace is not judged.
-func TestTheWebhookIsNotJudgedByItself(t *testing.T) {
+func TestTheEvictionWebhookIgnoresItsOwnNamespace(t *testing.T) {
 	objects := objectsIn(t, "webhook.yaml")
 	namespace := ofKind[corev1.Namespace](t, objects)
 	selector := ofKind[admissionregistrationv1.ValidatingWebhookConfiguration](t, objectsIn(t, "configuration-fail.yaml")).Webhooks[0].NamespaceSelector
@@ -101,7 +101,7 @@ func TestTheWebhookIsNotJudgedByItself(t *testing.T) {
 	}
 }
 
-func TestTheCertificateIsThatOfTheService(t *testing.T) {
+func TestWebhookCertificateMatchesItsServiceAndSecret(t *testing.T) {
 	text, err := os.ReadFile(manifestFolder + "certificate.yaml")
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func evictionOfPod(pod string) Eviction {
 }
 
 // The rules are those of drain and can drain, and two that only concern other clients.
-func TestTheRulesAreThoseOfDrain(t *testing.T) {
+func TestTheEvictionWebhookUsesTheDrainRules(t *testing.T) {
 	group := func(id v1beta2.ProcessGroupID, edit func(*plan.Snapshot, *v1beta2.ProcessGroupStatus)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { edit(s, s.Cluster.ProcessGroup(id)) }
 	}
@@ -116,7 +116,7 @@ func rolesKnown(s *plan.Snapshot) {
 	}
 }
 
-func TestAPodThatIsNotTheObservedOneIsUnknown(t *testing.T) {
+func TestAnEvictionOfAnUnobservedPodIsNotDecided(t *testing.T) {
 	r, f, _ := judging(t)
 	other := evictionOfPod("sample-storage-116")
 	other.UID = "another"
@@ -135,7 +135,7 @@ func TestAPodThatIsNotTheObservedOneIsUnknown(t *testing.T) {
 	}
 }
 
-func TestFactsOfAnEpochServeSeveralPods(t *testing.T) {
+func TestCachedFactsAreReusedWithinAnEvictionEpoch(t *testing.T) {
 	r, f, clock := judging(t)
 	decide := func(epoch Epoch) {
 		t.Helper()
@@ -155,7 +155,7 @@ func TestFactsOfAnEpochServeSeveralPods(t *testing.T) {
 	}
 }
 
-func TestAFailedObservationIsNoAnswer(t *testing.T) {
+func TestAnEvictionIsNotDecidedIfTheObservationFails(t *testing.T) {
 	r, f, _ := judging(t)
 	f.err = errors.New("no API server")
 	for range 2 {
@@ -179,7 +179,7 @@ func TestAFailedObservationIsNoAnswer(t *testing.T) {
 }
 
 // Before there is a database every pod may go.
-func TestPodsWithoutADatabaseMayGo(t *testing.T) {
+func TestPodsMayBeEvictedBeforeADatabaseExists(t *testing.T) {
 	r, _, _ := judging(t, func(s *plan.Snapshot) {
 		s.Cluster.Status.Configured, s.Cluster.Status.ConnectionString = false, ""
 		s.Database = plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}

@@ -161,7 +161,7 @@ func TestARenewedCertificateIsUsedWithoutARestart(t *testing.T) {
 	}
 }
 
-func TestABrokenRenewalKeepsTheCertificate(t *testing.T) {
+func TestAFailedCertificateRenewalKeepsTheOldCertificate(t *testing.T) {
 	g := newGiven(t)
 	r := run(t, g, nil)
 	other := newAuthority(t)
@@ -193,7 +193,7 @@ func TestABrokenRenewalKeepsTheCertificate(t *testing.T) {
 	}
 }
 
-func TestItIsReadyWhileItCanJudge(t *testing.T) {
+func TestTheEvictionWebhookIsReadyOnlyWhileItCanDecide(t *testing.T) {
 	g := newGiven(t)
 	var probe error
 	r := run(t, g, func(r *running) { r.server.Probe = func(context.Context) error { return probe } })
@@ -223,7 +223,7 @@ func TestItIsReadyWhileItCanJudge(t *testing.T) {
 	}
 }
 
-func TestWhoeverShowsNoCertificateIsRefused(t *testing.T) {
+func TestClientsWithoutATrustedCertificateAreRefused(t *testing.T) {
 	g := newGiven(t)
 	clients := newAuthority(t)
 	pool := x509.NewCertPool()
@@ -245,7 +245,7 @@ func TestWhoeverShowsNoCertificateIsRefused(t *testing.T) {
 }
 
 // A request that is under way is answered, and what was begun ends, before the server ends.
-func TestAnEndAnswersWhatIsUnderWay(t *testing.T) {
+func TestWebhookShutdownAnswersPendingRequestsFirst(t *testing.T) {
 	g := newGiven(t)
 	decided, goOn := make(chan struct{}), make(chan struct{})
 	g.decider.decide = says(refuses)
@@ -294,7 +294,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func TestItAnswersForAWhileAfterItsEndBegan(t *testing.T) {
+func TestTheEvictionWebhookAnswersDuringItsShutdownDelay(t *testing.T) {
 	g := newGiven(t)
 	r := run(t, g, func(r *running) { r.server.Delay = 500 * time.Millisecond })
 	if _, _, err := r.ask(reviewOf(t, request("sample-storage-1"))); err != nil {
@@ -312,7 +312,7 @@ func TestItAnswersForAWhileAfterItsEndBegan(t *testing.T) {
 	}
 }
 
-func TestAListenerThatFailsIsAnError(t *testing.T) {
+func TestTheEvictionWebhookServerReportsAListenerFailure(t *testing.T) {
 	g := newGiven(t)
 	r := run(t, g, nil)
 	r.stop()
@@ -327,7 +327,7 @@ func TestAListenerThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeUsedAreErrorsAtTheStart(t *testing.T) {
+func TestInvalidWebhookCertificateFilesFailAtStartup(t *testing.T) {
 	dir := t.TempDir()
 	ca := newAuthority(t)
 	certFile, keyFile := ca.issue(dir, "a", noon.Add(time.Hour))

@@ -24,7 +24,7 @@ func pods(n int) (objects []client.Object) {
 }
 
 // Whoever asks at the same time, of whatever replica: one eviction is allowed.
-func TestOfManyEvictionsAtOnceOneIsAllowed(t *testing.T) {
+func TestOneOfManyConcurrentEvictionsIsAllowed(t *testing.T) {
 	const replicas, each = 3, 8
 	g := newGiven(t, pods(replicas*each)...)
 	var wait sync.WaitGroup
@@ -44,7 +44,7 @@ func TestOfManyEvictionsAtOnceOneIsAllowed(t *testing.T) {
 	}
 }
 
-func TestTheNextEvictionWaitsForTheEndOfTheLast(t *testing.T) {
+func TestTheNextEvictionWaitsUntilThePreviousPodIsDeleted(t *testing.T) {
 	g := newGiven(t)
 	first, second := request("sample-storage-1"), request("sample-storage-2")
 	if r := g.review(first); !r.Allowed {
@@ -68,7 +68,7 @@ func TestTheNextEvictionWaitsForTheEndOfTheLast(t *testing.T) {
 }
 
 // A pod that terminates or was recreated is one that every later observation shows.
-func TestAnEvictionIsOverOnceItShows(t *testing.T) {
+func TestAnEvictionSlotIsReleasedOnceThePodTerminates(t *testing.T) {
 	for name, given := range map[string]struct {
 		edit func(*corev1.Pod)
 		over bool
@@ -107,7 +107,7 @@ func TestAnEvictionIsOverOnceItShows(t *testing.T) {
 
 // An eviction that never happens, for a budget or a client that ended, blocks the others for a
 // while only, by the clock of each replica.
-func TestAnEvictionThatNeverHappensIsForgotten(t *testing.T) {
+func TestAnEvictionSlotExpiresIfTheEvictionNeverHappens(t *testing.T) {
 	g := newGiven(t)
 	g.review(request("sample-storage-1"))
 	for _, step := range []struct {
@@ -122,7 +122,7 @@ func TestAnEvictionThatNeverHappensIsForgotten(t *testing.T) {
 }
 
 // The replica is killed between its decision and its end.
-func TestADecisionThatNeverEndsIsTakenOver(t *testing.T) {
+func TestAnUnfinishedEvictionDecisionExpiresForOtherReplicas(t *testing.T) {
 	g := newGiven(t)
 	killed := g.replica("killed")
 	decided := make(chan struct{})
@@ -152,7 +152,7 @@ func TestADecisionThatNeverEndsIsTakenOver(t *testing.T) {
 }
 
 // A replica that was thought dead allows nothing after another one took over.
-func TestALateDecisionIsNotKept(t *testing.T) {
+func TestALateEvictionDecisionAllowsNothing(t *testing.T) {
 	g := newGiven(t)
 	late := g.replica("late")
 	decided, goOn := make(chan struct{}), make(chan struct{})
@@ -178,7 +178,7 @@ func TestALateDecisionIsNotKept(t *testing.T) {
 }
 
 // Facts of the time before an eviction do not show it.
-func TestEveryAllowedEvictionBeginsAnEpoch(t *testing.T) {
+func TestAnAllowedEvictionStartsANewEpoch(t *testing.T) {
 	g := newGiven(t)
 	g.decider.decide = says(refuses)
 	g.review(request("sample-storage-1"))
@@ -194,7 +194,7 @@ func TestEveryAllowedEvictionBeginsAnEpoch(t *testing.T) {
 	}
 }
 
-func TestTheLeaseGoesWithTheCluster(t *testing.T) {
+func TestTheEvictionLeaseIsOwnedByTheCluster(t *testing.T) {
 	g := newGiven(t)
 	g.review(request("sample-storage-1"))
 	lease := &coordinationv1.Lease{}
@@ -210,7 +210,7 @@ func TestTheLeaseGoesWithTheCluster(t *testing.T) {
 }
 
 // A request does not wait longer for its turn than its client waits for the answer.
-func TestWhoWaitsForATurnIsAnsweredInTime(t *testing.T) {
+func TestAWaitingEvictionRequestIsAnsweredBeforeItsTimeout(t *testing.T) {
 	g := newGiven(t)
 	decided, goOn := make(chan struct{}), make(chan struct{})
 	g.decider.decide = func(_ context.Context, e Eviction, _ Epoch) ([]plan.Check, error) {

@@ -39,7 +39,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoAddresses(t *testing.T) {
+func TestInvalidAddressesAreRejected(t *testing.T) {
 	for _, text := range []string{
 		"", "10.1.2.3", ":4501", "10.1.2.300:4501", "fd00::1:4501", "[fd00::1:4501", "[fd00::1]", "10.1.2.3:65536",
 		"10.1.2.3:", "a b:1", "a;b:1", "[name]:1", "[fe80::1%eth0]:1", "10.1.2.3:+1", "a..b:1",

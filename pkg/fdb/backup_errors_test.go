@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatAgentsMetIsReadFromTheTextForPeople(t *testing.T) {
+func TestBackupAgentErrorsAreParsedFromTheStatusText(t *testing.T) {
 	// 37-backup-supplement of FoundationDB 7.3.79 begins so.
 	const recorded = "The backup on tag `e1' is in progress (just started) to file:///proc/nope/backup-2026-11-20-15-32-04.158939.\n" +
 		"BackupUID: d0b107ec33d33cab1a385ae8c86eeb23\nBackupURL: file:///proc/nope/backup-2026-11-20-15-32-04.158939\n" +

@@ -2,7 +2,7 @@ package fdb
 
 import "testing"
 
-func TestTheNewestOfABackup(t *testing.T) {
+func TestTheNewestVersionOfABackup(t *testing.T) {
 	at := func(version int64) *DescribedVersion { return &DescribedVersion{Version: version} }
 	for name, tt := range map[string]struct {
 		d    BackupDescription

@@ -74,7 +74,7 @@ func TestRecordedBackupStatusesAreRead(t *testing.T) {
 	}
 }
 
-func TestBackupStatusesThatTellNothing(t *testing.T) {
+func TestInvalidBackupStatusDocumentsAreErrors(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                 "",
 		"cut short":               `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"def`,
@@ -120,7 +120,7 @@ const oneRestore = "Tag: default  UID: 408219c5a760f8ff836d8097afa885e6  State: 
 	"BytesWritten: 7  CurrentVersion: -1 FirstConsistentVersion: 0  ApplyVersionLag: 0  LastError: None  URL: file:///b  " +
 	"Range: 'a'-'b'  AddPrefix: ''  RemovePrefix: ''  Version: 148459860\n\n\n"
 
-func TestRestoreStatusesThatTellNothing(t *testing.T) {
+func TestUnparsableRestoreStatusIsAnError(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing at all":      "",
 		"cut short":           oneRestore[:len(oneRestore)-20],
@@ -135,7 +135,7 @@ func TestRestoreStatusesThatTellNothing(t *testing.T) {
 	}
 }
 
-func TestAStateThatNobodyKnowsCountsAsARunningRestore(t *testing.T) {
+func TestAnUnknownRestoreStateCountsAsActive(t *testing.T) {
 	for state, active := range map[string]bool{
 		RestoreQueued: true, RestoreStarting: true, RestoreRunning: true, "paused": true, RestoreCompleted: false, RestoreAborted: false,
 	} {

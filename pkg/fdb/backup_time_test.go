@@ -22,7 +22,7 @@ func describedFrom(from, to *fdb.DescribedVersion) *fdb.BackupDescription {
 	}
 }
 
-func TestTheVersionOfATimeIsNeverYounger(t *testing.T) {
+func TestTheBackupVersionForATimeIsNeverLaterThanThatTime(t *testing.T) {
 	type backup = *fdb.BackupDescription
 	quiet := func() backup { return describedFrom(timedAt(0, 100), timedAt(600, 700)) }
 	recovered := func() backup { return describedFrom(timedAt(0, 100), timedAt(600, 800)) }
@@ -62,7 +62,7 @@ func withSnapshot(d *fdb.BackupDescription, at *fdb.DescribedVersion) *fdb.Backu
 }
 
 // Recorded from FoundationDB 7.3.79 (30, step 30): the times of a young cluster contradict each other.
-func TestTimesOfAYoungDatabaseAreNotTrusted(t *testing.T) {
+func TestContradictoryTimesOfANewDatabaseAreIgnored(t *testing.T) {
 	d, err := fdb.ParseBackupDescription([]byte(`{"SchemaVersion":"1.0.0","URL":"file:///var/backups/a","Restorable":true,"Snapshots":[` +
 		`{"Start":{"Version":107501167,"Timestamp":"2026/11/20.15:25:14+0000","EpochSeconds":1795188314},"End":{"Version":107510897,"Timestamp":"2026/11/20.15:25:14+0000","EpochSeconds":1795188314},"Restorable":true,"TotalBytes":5824183,"PercentageExpired":0}],"TotalSnapshotBytes":5824183,` +
 		`"MinLogBegin":{"Version":107469306,"Timestamp":"2026/11/20.15:25:14+0000","EpochSeconds":1795188314},"ContiguousLogEnd":{"Version":167469306,"Timestamp":"2026/11/20.15:24:34+0000","EpochSeconds":1795188274},"MaxLogEnd":{"Version":167469306,"Timestamp":"2026/11/20.15:24:34+0000","EpochSeconds":1795188274},` +

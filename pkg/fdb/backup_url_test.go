@@ -77,7 +77,7 @@ func TestABackupURLNeverHoldsASecret(t *testing.T) {
 	}
 }
 
-func TestPlacesThatMakeNoSense(t *testing.T) {
+func TestInvalidBackupDestinationsAreRejected(t *testing.T) {
 	for name, place := range map[string]BackupPlace{
 		"no host":                   {Account: "key@", Name: "n", Bucket: "b"},
 		"no @":                      {Account: "store", Name: "n", Bucket: "b"},
@@ -92,7 +92,7 @@ func TestPlacesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-func TestTextsWithoutSecrets(t *testing.T) {
+func TestSecretsOfBackupURLsAreRemovedFromText(t *testing.T) {
 	for given, want := range map[string]string{
 		"Deleting blobstore://key:hunter2@s:1/b?bucket=b...":               "Deleting blobstore://key:…@s:1/b?bucket=b...",
 		"on URL 'blobstore://key:hunter2:token@s/b?bucket=b'":              "on URL 'blobstore://key:…@s/b?bucket=b'",
@@ -155,7 +155,7 @@ func TestSameBackupURLWithAnEmptyKey(t *testing.T) {
 	}
 }
 
-func TestSharesBackupPlace(t *testing.T) {
+func TestOverlappingBackupDestinationsAreDetected(t *testing.T) {
 	const plain = "blobstore://key@store:443/nightly?bucket=b"
 	tests := map[string]struct {
 		other string
@@ -187,7 +187,7 @@ func TestSharesBackupPlace(t *testing.T) {
 }
 
 // Tools name a place as they are given, and users omit the default port.
-func TestAPlaceIsTheSameWithItsDefaultPort(t *testing.T) {
+func TestBackupURLsAreEqualWithAndWithoutTheDefaultPort(t *testing.T) {
 	tests := map[string]struct {
 		named, plain string
 		want         bool

@@ -30,7 +30,7 @@ func documentOf(processes int) []byte {
 	return fmt.Appendf(nil, `{"client":{"database_status":{"available":true,"healthy":true}},"cluster":{"recovery_state":{"name":"fully_recovered","active_generations":1},"processes":{%s}}}`, strings.Join(entries, ",\n"))
 }
 
-func TestTheBenchmarkedDocumentIsUnderstood(t *testing.T) {
+func TestTheBenchmarkStatusDocumentIsParsed(t *testing.T) {
 	s, err := fdb.ParseStatus(documentOf(3))
 	if err != nil || len(s.ProcessList()) != 3 || !s.ProcessList()[0].Reporting() || !s.Available() {
 		t.Errorf("got %+v and %v", s, err)

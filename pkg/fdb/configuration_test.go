@@ -75,7 +75,7 @@ func TestConfigureTokens(t *testing.T) {
 	}
 }
 
-func TestConfigurationsThatAreNeverSent(t *testing.T) {
+func TestConfigureTokensRefuseInvalidConfigurations(t *testing.T) {
 	cases := map[string]struct {
 		given func(*Configuration)
 		says  string
@@ -130,7 +130,7 @@ func TestConfigurationsThatAreNeverSent(t *testing.T) {
 	}
 }
 
-func TestWhatCountsAsADifference(t *testing.T) {
+func TestDatabaseConfigurationDifferences(t *testing.T) {
 	cases := map[string]struct {
 		desired, current func(*Configuration)
 		version          string
@@ -211,7 +211,7 @@ func TestWhatCountsAsADifference(t *testing.T) {
 	}
 }
 
-func TestNormalizingChangesNothingInPlace(t *testing.T) {
+func TestNormalizingDoesNotModifyTheRegions(t *testing.T) {
 	c := desired()
 	c.Regions = twoRegions()
 	slices.Reverse(c.Regions)
@@ -222,7 +222,7 @@ func TestNormalizingChangesNothingInPlace(t *testing.T) {
 	}
 }
 
-func TestRedundancyNumbers(t *testing.T) {
+func TestRedundancyModeDeterminesFaultDomainsAndCoordinators(t *testing.T) {
 	cases := map[string]struct {
 		mode                                  string
 		tolerance, domains, coordinators, two int
@@ -249,7 +249,7 @@ func TestRedundancyNumbers(t *testing.T) {
 	}
 }
 
-func TestHowManyCopiesAConfigurationKeeps(t *testing.T) {
+func TestReplicasOfADatabaseConfiguration(t *testing.T) {
 	cases := map[string]struct {
 		given string
 		n     int

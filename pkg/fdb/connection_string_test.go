@@ -31,14 +31,14 @@ func TestConnectionStrings(t *testing.T) {
 	}
 }
 
-func TestClusterFilesHaveComments(t *testing.T) {
+func TestCommentsInClusterFilesAreIgnored(t *testing.T) {
 	got, err := ParseClusterFile("# DO NOT EDIT!\n# This file is auto-generated.\n\nmycluster:1@10.1.0.1:4501\n")
 	if err != nil || got.String() != "mycluster:1@10.1.0.1:4501" {
 		t.Errorf("got %q (%v)", got, err)
 	}
 }
 
-func TestTextsThatAreNoConnectionStrings(t *testing.T) {
+func TestInvalidConnectionStringsAreRejected(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                    "",
 		"no name":                    "10.1.0.1:4501",
@@ -85,7 +85,7 @@ func FuzzParseConnectionString(f *testing.F) {
 	})
 }
 
-func TestHostNamesAreThoseToResolve(t *testing.T) {
+func TestConnectionStringHostNamesAreListedOnce(t *testing.T) {
 	s, err := ParseConnectionString("a:b@b.svc:4501,10.0.0.1:4501,[::1]:4501,a.svc:4501:tls,b.svc:4503")
 	if err != nil {
 		t.Fatal(err)

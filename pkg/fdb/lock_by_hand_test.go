@@ -10,7 +10,7 @@ func kept(user string, end time.Time) *Lock {
 	return &Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: end, Nonce: NonceByHand(user, "n1")}
 }
 
-func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
+func TestAManuallyHeldLockExcludesOthers(t *testing.T) {
 	later, over := noon.Add(time.Minute), noon.Add(-time.Second)
 	tests := map[string]struct {
 		found  *Lock
@@ -39,7 +39,7 @@ func TestWhatAPersonKeepsNobodyElseGets(t *testing.T) {
 	}
 }
 
-func TestARecordSaysWhoKeepsIt(t *testing.T) {
+func TestAManualLockNamesItsUser(t *testing.T) {
 	l := kept("ann; root@a\n", noon)
 	read, err := DecodeLock(l.Encode())
 	if err != nil || read.User() != "ann root@a" || read.Holder() != "dc1, held manually by ann root@a" || !read.Same(*l) {
@@ -50,7 +50,7 @@ func TestARecordSaysWhoKeepsIt(t *testing.T) {
 	}
 }
 
-func TestWhichLocksAreReleasedByHand(t *testing.T) {
+func TestWhichLocksCanBeReleasedManually(t *testing.T) {
 	later, over := noon.Add(time.Minute), noon.Add(-time.Second)
 	other := &Lock{Owner: "dc2", End: later}
 	tests := map[string]struct {

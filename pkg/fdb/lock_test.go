@@ -9,7 +9,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-func TestWhoGetsTheLock(t *testing.T) {
+func TestLockDecisionsFollowOwnerExpiryAndDenyList(t *testing.T) {
 	mine := Lock{Owner: "dc1", Start: noon.Add(-time.Minute), End: noon.Add(9 * time.Minute), Nonce: "old"}
 	theirs := Lock{Owner: "dc2", Start: noon.Add(-time.Minute), End: noon.Add(9 * time.Minute)}
 	expired := Lock{Owner: "dc2", Start: noon.Add(-time.Hour), End: noon.Add(-time.Second)}
@@ -82,7 +82,7 @@ func TestWhoGetsTheLock(t *testing.T) {
 	}
 }
 
-func TestHowLongOthersAreKeptAwayForAnEarlierRun(t *testing.T) {
+func TestHowLongAnEarlierRunKeepsOtherControlPlaneInstancesOut(t *testing.T) {
 	lock := func(owner string, left time.Duration) *Lock {
 		return &Lock{Owner: owner, Start: noon.Add(-time.Minute), End: noon.Add(left)}
 	}
@@ -116,7 +116,7 @@ func TestLockKeys(t *testing.T) {
 	}
 }
 
-func TestValuesThatAreNoLocks(t *testing.T) {
+func TestDecodeLockRejectsInvalidValues(t *testing.T) {
 	for name, value := range map[string]string{
 		"nothing":            "",
 		"two elements":       "\x02dc1\x00\x15\x01",
@@ -133,7 +133,7 @@ func TestValuesThatAreNoLocks(t *testing.T) {
 	}
 }
 
-func TestAFourthElementOfAnotherKindIsIgnored(t *testing.T) {
+func TestALockNonceOfAnotherTypeIsIgnored(t *testing.T) {
 	l, err := DecodeLock([]byte("\x02dc1\x00\x15\x01\x15\x02\x21\x00"))
 	if err != nil || l.Owner != "dc1" || l.Nonce != "" {
 		t.Errorf("got %+v (%v)", l, err)

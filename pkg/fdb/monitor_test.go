@@ -13,7 +13,7 @@ const monitorJSON = `{"version":"7.3.79","runServers":false,"arguments":[` +
 	`{"value":"]:"},{"type":"ProcessNumber","multiplier":2,"offset":4499}]},` +
 	`{"type":"IPList","source":"IPS","ipFamily":6}]}`
 
-func TestMonitorConfigurationKeepsItsJSON(t *testing.T) {
+func TestMonitorConfigurationJSONRoundTrip(t *testing.T) {
 	m, err := ParseMonitorConfiguration([]byte(monitorJSON))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestMonitorCommandLine(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatCannotBeGenerated(t *testing.T) {
+func TestInvalidMonitorArgumentsAreErrors(t *testing.T) {
 	env := map[string]string{"IPS": "10.1.2.3"}
 	for name, a := range map[string]Argument{
 		"unknown type":              {Type: "Sum"},

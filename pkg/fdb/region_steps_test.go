@@ -43,7 +43,7 @@ func shown(c Configuration) string {
 	return fmt.Sprintf("%d: %s", c.UsableRegions, strings.Join(words, ", "))
 }
 
-func TestRegionsChangeInTheseSteps(t *testing.T) {
+func TestRegionChangesAreSplitIntoSteps(t *testing.T) {
 	cases := map[string]struct {
 		from, to Configuration
 		home     string
@@ -141,7 +141,7 @@ func TestRegionsChangeInTheseSteps(t *testing.T) {
 	}
 }
 
-func TestOtherSettingsWaitUntilRegionsAreAsWanted(t *testing.T) {
+func TestRegionStepsChangeNoOtherSettings(t *testing.T) {
 	from, to := regioned(1, "dc1 1"), regioned(2, "dc1 1, dc2 0")
 	from.RedundancyMode = "" // custom policies have no name
 	to.Logs, to.StorageEngine = 7, EngineRedwood
@@ -157,7 +157,7 @@ func TestOtherSettingsWaitUntilRegionsAreAsWanted(t *testing.T) {
 	}
 }
 
-func TestACommandOfARegionStepSetsNothingElse(t *testing.T) {
+func TestARegionStepConfiguresOnlyItsOwnSetting(t *testing.T) {
 	custom := regioned(2, "dc1 1, dc2 0")
 	custom.RedundancyMode = "" // custom policies have no name, and stay
 	for part, want := range map[Part][]string{
@@ -180,7 +180,7 @@ func TestACommandOfARegionStepSetsNothingElse(t *testing.T) {
 	}
 }
 
-func TestAPartIsReadBackByItself(t *testing.T) {
+func TestConfigurationPartsAreComparedSeparately(t *testing.T) {
 	now, then := regioned(2, "dc1 1, dc2 0"), regioned(2, "dc2 1, dc1 0")
 	now.Logs = 9
 	if !now.EqualIn(OnlyUsableRegions, then, Version{}) || now.EqualIn(OnlyRegions, then, Version{}) || now.EqualIn(Whole, now.with(regionMove{usable: 1}).Configuration, Version{}) {
@@ -188,13 +188,13 @@ func TestAPartIsReadBackByItself(t *testing.T) {
 	}
 }
 
-func TestARegionWithoutDataIsNeverAskedToServe(t *testing.T) {
+func TestARegionWithoutDataNeverBecomesPrimary(t *testing.T) {
 	if steps, err := regioned(1, "dc1 1").RegionSteps(regioned(1, "dc1 1, dc2 0"), ""); err == nil {
 		t.Errorf("got %v", steps)
 	}
 }
 
-func TestMoreRegionsThanThereCanBeAreNotTouched(t *testing.T) {
+func TestMoreThanTwoRegionsAreNotChanged(t *testing.T) {
 	if steps, err := regioned(1, "dc1 1, dc2 -1, dc3 -1").RegionSteps(regioned(1, "dc1 1"), ""); err == nil {
 		t.Errorf("got %v", steps)
 	}
@@ -202,7 +202,7 @@ func TestMoreRegionsThanThereCanBeAreNotTouched(t *testing.T) {
 
 // For any current and desired regions: every chain ends there, in changes that
 // FoundationDB takes, and none leaves the data without a home on the way.
-func TestEveryChainOfRegionStepsIsSafeAndEnds(t *testing.T) {
+func TestEveryRegionChangeSequenceIsSafeAndEnds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	longest := 0
 	for range 20000 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestSharedKeysAreThoseOfTheOperator(t *testing.T) {
+func TestSharedDatabaseKeysMatchTheOperators(t *testing.T) {
 	keys := LockKeys{}
 	begin, end := keys.Upgrades("7.3.79")
 	noteBegin, noteEnd := keys.Maintenance()
@@ -29,7 +29,7 @@ func TestSharedKeysAreThoseOfTheOperator(t *testing.T) {
 }
 
 // A version is no prefix of another's announcements: 7.3.7 does not see those for 7.3.79.
-func TestAnnouncementsOfAnotherVersionAreOutOfRange(t *testing.T) {
+func TestUpgradeAnnouncementsOfAnotherVersionAreOutOfRange(t *testing.T) {
 	begin, end := LockKeys{}.Upgrades("7.3.7")
 	other := LockKeys{}.Upgrade("7.3.79", "storage-1")
 	if bytes.Compare(other, begin) >= 0 && bytes.Compare(other, end) < 0 {
@@ -37,7 +37,7 @@ func TestAnnouncementsOfAnotherVersionAreOutOfRange(t *testing.T) {
 	}
 }
 
-func TestMaintenanceNotesAreLittleEndianSeconds(t *testing.T) {
+func TestMaintenanceEntriesAreLittleEndianSeconds(t *testing.T) {
 	at := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	value := EncodeMaintenance(at)
 	if want := []byte{0x40, 0x36, 0x00, 0x6b, 0, 0, 0, 0}; !bytes.Equal(value, want) {

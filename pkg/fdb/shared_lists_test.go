@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestKeysOfSharedListsAreThoseOfTheOperator(t *testing.T) {
+func TestSharedListKeysMatchTheOperator(t *testing.T) {
 	keys := LockKeys{}
 	named, nameless := Member{Instance: "dc1", Group: "dc1-storage-1"}, Member{Group: "storage-1"}
 	begin, end := keys.List(PendingForRestart)
@@ -50,7 +50,7 @@ func TestKeysOfSharedListsAreThoseOfTheOperator(t *testing.T) {
 
 // The owner ID is part of a decoded key: "dc1" and "dc10" are two owners, and the groups
 // without an owner ID belong to no other.
-func TestAKeyIsReadAsTheGroupThatItWasWrittenFor(t *testing.T) {
+func TestASharedListKeyDecodesToItsOwnerAndGroup(t *testing.T) {
 	keys := LockKeys{}
 	for _, want := range []Member{{Instance: "dc1", Group: "dc1-log-1"}, {Instance: "dc10", Group: "dc10-log-1"}, {Group: "log-1"}} {
 		begin, end := keys.List(ReadyForInclusion)
@@ -68,7 +68,7 @@ func TestAKeyIsReadAsTheGroupThatItWasWrittenFor(t *testing.T) {
 	}
 }
 
-func TestListEntriesAreTuplesOfSeconds(t *testing.T) {
+func TestSharedListEntriesAreTupleEncodedSeconds(t *testing.T) {
 	at := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	value := EncodeListed(at.Add(time.Millisecond))
 	if want := []byte{0x18, 0x6b, 0x00, 0x36, 0x40}; !bytes.Equal(value, want) {

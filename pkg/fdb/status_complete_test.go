@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestIncompleteDocumentsAreRecognized changes one thing at a time in recorded documents.
-func TestIncompleteDocumentsAreRecognized(t *testing.T) {
+// TestIncompleteStatusDocumentsAreDetected changes one thing at a time in recorded documents.
+func TestIncompleteStatusDocumentsAreDetected(t *testing.T) {
 	incomplete := func(reasons ...string) Message {
 		m := Message{Name: MessageIncomplete}
 		for _, r := range reasons {
@@ -81,9 +81,9 @@ func TestIncompleteDocumentsAreRecognized(t *testing.T) {
 	}
 }
 
-// TestNoRecordedDocumentIsIncomplete guards against distrust of what a healthy, degraded,
+// TestRecordedStatusDocumentsAreComplete guards against distrust of what a healthy, degraded,
 // unavailable or new database prints.
-func TestNoRecordedDocumentIsIncomplete(t *testing.T) {
+func TestRecordedStatusDocumentsAreComplete(t *testing.T) {
 	for _, file := range recordedDocuments(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {

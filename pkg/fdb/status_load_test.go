@@ -2,7 +2,7 @@ package fdb
 
 import "testing"
 
-func TestAQueueIsWhatCameInAndIsNotDurable(t *testing.T) {
+func TestQueueBytesAreInputMinusDurableBytes(t *testing.T) {
 	counter := func(n int64) *Counter { return &Counter{Counter: &n} }
 	cases := map[string]struct {
 		role Role

@@ -149,7 +149,7 @@ var ignoredClusterFacts = map[string]string{
 	"version_epoch":                      "inside of the database",
 }
 
-func TestTopLevelFactsAreModeledOrKnowinglyIgnored(t *testing.T) {
+func TestTopLevelStatusFieldsAreModeledOrListedAsIgnored(t *testing.T) {
 	modeled := jsonKeys(t, Status{
 		Client: ClientStatus{},
 		Cluster: ClusterStatus{
@@ -204,7 +204,7 @@ func topLevel(t *testing.T, text []byte) map[string]map[string]json.RawMessage {
 	return sections
 }
 
-func TestAnswersOfRecordedDocuments(t *testing.T) {
+func TestStatusMethodsOnRecordedDocuments(t *testing.T) {
 	t.Run("maintenance", func(t *testing.T) {
 		m := recorded(t, "30-maintenance-on").Maintenance()
 		if m.Zone != "zone-5" || m.Remaining <= 0 {
@@ -292,9 +292,9 @@ func TestAnswersOfRecordedDocuments(t *testing.T) {
 	})
 }
 
-// TestDocumentsOfOtherVersions has what 7.1 and 7.4 report differently from 7.3,
+// TestStatusDocumentsOfOtherVersionsAreParsed has what 7.1 and 7.4 report differently from 7.3,
 // according to their sources.
-func TestDocumentsOfOtherVersions(t *testing.T) {
+func TestStatusDocumentsOfOtherVersionsAreParsed(t *testing.T) {
 	cases := map[string]struct {
 		text    string
 		engines map[string]int
@@ -354,7 +354,7 @@ func TestUnknownRecoveryAgeIsNotZero(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsByHostNameLoseTheirMark(t *testing.T) {
+func TestCoordinatorsAreMatchedByIPAddressOrDNSName(t *testing.T) {
 	s := &Status{Client: ClientStatus{Coordinators: CoordinatorsStatus{Coordinators: []CoordinatorStatus{
 		{Address: Address{Host: "10.1.0.1", Port: 4501, FromHostname: true}},
 		{Address: Address{Host: "a.example.svc", Port: 4501}},
@@ -370,7 +370,7 @@ func TestCoordinatorsByHostNameLoseTheirMark(t *testing.T) {
 	}
 }
 
-func TestDocumentsThatAreNotWholeAreRefused(t *testing.T) {
+func TestInvalidStatusDocumentsAreRejected(t *testing.T) {
 	cases := map[string]string{
 		"nothing":            "",
 		"words only":         "The database is available.\n",
@@ -430,7 +430,7 @@ func FuzzParseStatus(f *testing.F) {
 	})
 }
 
-func TestWhatAStatusDocumentSaysOfAvailability(t *testing.T) {
+func TestAvailabilityOfRawStatusDocumentsMatchesTheParsedStatus(t *testing.T) {
 	for _, name := range recordedDocuments(t) {
 		document, err := os.ReadFile(name)
 		if err != nil {
@@ -450,7 +450,7 @@ func TestWhatAStatusDocumentSaysOfAvailability(t *testing.T) {
 }
 
 // A database that was never configured is one whose coordinators answered.
-func TestWhichDocumentsSayThatThereWasNeverADatabase(t *testing.T) {
+func TestNeverConfiguredRequiresAReachableCoordinatorQuorum(t *testing.T) {
 	const state = `"cluster":{"layers":{"_error":"configurationMissing"},"recovery_state":{"name":"configuration_never_created"}}`
 	for document, want := range map[string]bool{
 		`{"client":{"coordinators":{"quorum_reachable":true}},` + state + `}`:  true,

@@ -49,7 +49,7 @@ func TestTupleBytes(t *testing.T) {
 	}
 }
 
-func TestBrokenTuples(t *testing.T) {
+func TestMalformedTuplesAreErrors(t *testing.T) {
 	for name, packed := range map[string]string{
 		"string without end":        "\x02dc1",
 		"integer cut short":         "\x18\x68",
@@ -84,7 +84,7 @@ func FuzzUnpackTuple(f *testing.F) {
 	})
 }
 
-func TestRecordedLockBytes(t *testing.T) {
+func TestLockEncodingMatchesRecordedBytes(t *testing.T) {
 	l, err := DecodeLock([]byte("\x02dc1\x00\x18\x68\x90\x7e\x60\x18\x68\x90\x80\xb8"))
 	if err != nil {
 		t.Fatal(err)

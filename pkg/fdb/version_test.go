@@ -34,7 +34,7 @@ func TestVersionsAreFoundInText(t *testing.T) {
 	}
 }
 
-func TestAnExactVersionHasNothingAroundIt(t *testing.T) {
+func TestParseExactVersionRejectsSurroundingText(t *testing.T) {
 	for _, text := range []string{"7.3.79", "7.1.0-rc4", "8.0.0"} {
 		if got, err := ParseExactVersion(text); err != nil || got.String() != text {
 			t.Errorf("%q: got %s (%v)", text, got, err)
@@ -60,7 +60,7 @@ func TestVersionOrder(t *testing.T) {
 	}
 }
 
-func TestVersionGates(t *testing.T) {
+func TestFeaturesSupportedByEachVersion(t *testing.T) {
 	cases := map[string]struct {
 		gate func(Version) bool
 		yes  []string

@@ -159,7 +159,7 @@ func summary(f planned.Forecast) string {
 }
 
 // A forecast of what cannot be simulated has the reason, and no actions.
-func TestWhatCannotBeSimulatedIsNotForecast(t *testing.T) {
+func TestTheForecastIsUnavailableIfTheStateCannotBeSimulated(t *testing.T) {
 	for code, edit := range map[sim.UnsupportedCode]func(*plan.Snapshot){
 		sim.UnsupportedUnknown:     func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
 		sim.UnsupportedUnavailable: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },

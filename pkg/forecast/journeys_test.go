@@ -167,7 +167,7 @@ func differences(forecast, done map[string]int) map[string][2]int {
 }
 
 // Few forecasts are surprised: at most one of ten journeys has other actions than its forecast.
-func TestSurprisesAreFew(t *testing.T) {
+func TestAtLeastNineOfTenForecastsMatchTheActions(t *testing.T) {
 	surprised := 0
 	for _, j := range journeys {
 		if len(j.surprises) > 0 {

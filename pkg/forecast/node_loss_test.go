@@ -10,7 +10,7 @@ import (
 )
 
 // A forecast has what the loss of one more node would do in each phase that changes processes or data.
-func TestAForecastHasWhatTheLossOfANodeDoes(t *testing.T) {
+func TestAForecastShowsTheEffectOfANodeLoss(t *testing.T) {
 	type key struct {
 		stage plan.StageName
 		kind  string

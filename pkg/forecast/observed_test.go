@@ -11,7 +11,7 @@ import (
 )
 
 // Observations have the pods of a simulation themselves, and a forecast begins with those of another.
-func TestWhatWasObservedNeverChanges(t *testing.T) {
+func TestForecastsDoNotModifyTheObservedSnapshot(t *testing.T) {
 	for change, with := range map[string]func(*sim.Cluster){
 		"upgrade": func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
 		"knob":    setKnob,

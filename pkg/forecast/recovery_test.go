@@ -9,7 +9,7 @@ import (
 )
 
 // An exclusion waits until the last recovery is two minutes old, in the forecast as in the cluster.
-func TestAForecastKnowsHowOldTheLastRecoveryIs(t *testing.T) {
+func TestAForecastIncludesTheWaitAfterARecovery(t *testing.T) {
 	for name, c := range map[string]struct {
 		ago         time.Duration
 		least, most float64

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestTheFailureDetectorIsDescribed(t *testing.T) {
+func TestTheAutomationViewDescribesTheFailureDetector(t *testing.T) {
 	enabled := func(f *Facts) {
 		f.Cluster.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true)}
 	}

@@ -22,7 +22,7 @@ func RestorableBackup(lag *int64) BackupFacts {
 }
 
 // Unknown is not 0: a limit is kept only by what is known to be within it.
-func TestALagThatNobodyKnowsIsWithinNoLimit(t *testing.T) {
+func TestAnUnknownBackupLagDoesNotCountAsWithinTheLimit(t *testing.T) {
 	tests := map[string]struct {
 		lag  *int64
 		good bool

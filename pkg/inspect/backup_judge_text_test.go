@@ -23,7 +23,7 @@ func movedBackup(lag int64) inspect.BackupFacts {
 }
 
 // The database calls a backup restorable that was moved: that is so of the former place.
-func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
+func TestBackupStatusOfAMovedBackupIsNotRestorable(t *testing.T) {
 	f := movedBackup(20)
 	v := inspect.NewBackupStatusView(inspect.Metadata{}, f)
 	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.Reconciled || !strings.Contains(v.Summary, "even if the database reports it restorable") {
@@ -53,7 +53,7 @@ func TestABackupThatWasMovedIsNotCalledRestorable(t *testing.T) {
 }
 
 // What waits to be carried out is not reconciled, however well the rest is.
-func TestWhatIsOutstandingIsAProblem(t *testing.T) {
+func TestABackupWithOutstandingChangesIsNotReconciled(t *testing.T) {
 	f := inspect.RestorableBackup(new(int64(20)))
 	f.Outstanding = []string{"it was ordered to end"}
 	if v := inspect.NewBackupStatusView(inspect.Metadata{}, f); *v.Reconciled || !strings.Contains(v.Summary, "it was ordered to end") {

@@ -21,7 +21,7 @@ func BackedUpBy(written int64, edit func(*BackupStatusView)) ClusterBackups {
 	return ClusterBackups{Backups: []SeenBackup{{Resource: b, View: v}}}
 }
 
-func TestTheRateOfABackupIsMadeOfSeveralLooks(t *testing.T) {
+func TestTheBackupRateRequiresThreeReads(t *testing.T) {
 	tests := map[string]struct {
 		written []int64
 		edit    func(*BackupStatusView)
@@ -52,7 +52,7 @@ func TestTheRateOfABackupIsMadeOfSeveralLooks(t *testing.T) {
 	}
 }
 
-func TestASnapshotIsDoneWhenItsTimeIsOver(t *testing.T) {
+func TestSnapshotTimeLeftFollowsItsIntervalAndProgress(t *testing.T) {
 	tests := map[string]struct {
 		snapshot *BackupSnapshotView
 		want     *float64

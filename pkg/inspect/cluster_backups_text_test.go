@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestChangesAreWrittenOnceOfBackups(t *testing.T) {
+func TestTheChangeWriterPrintsEachBackupChangeOnce(t *testing.T) {
 	framed := func(found inspect.ClusterBackups) frame.Frame {
 		return frame.Frame{Document: inspect.Document{Kind: "Frame", AsOf: &noon}, Backups: new(inspect.NewClusterBackupsView(found, noon, &inspect.BackupHistory{}))}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestACoordinatorIsFoundByItsPodsName(t *testing.T) {
+func TestACoordinatorAddressWithAPodHostNameFindsItsGroup(t *testing.T) {
 	f := unanswered(t)
 	f.Cluster.Status.ConnectionString = "sample:abc@sample-log-1.sample.fdb.svc.cluster.local:4500:tls"
 	v := NewCoordinatorListView(meta, f)

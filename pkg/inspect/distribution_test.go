@@ -27,7 +27,7 @@ func packed(t *testing.T, required bool) inspect.Facts {
 	return f
 }
 
-func TestDistributionKeysAreAColumnOfWideLists(t *testing.T) {
+func TestWideListsShowDistributionKeysOfPackedPods(t *testing.T) {
 	wide := func(f inspect.Facts) string {
 		var b bytes.Buffer
 		if err := ui.WriteGroups(&b, inspect.NewGroupListView(meta, f), ui.ListOptions{Wide: true, Now: noon}); err != nil {
@@ -43,7 +43,7 @@ func TestDistributionKeysAreAColumnOfWideLists(t *testing.T) {
 	}
 }
 
-func TestTheStatusShowsHowPodsArePacked(t *testing.T) {
+func TestStatusShowsThePodDistribution(t *testing.T) {
 	f := packed(t, false)
 	use := f.Distribution()
 	if text := string(screen(t, f, ui.StatusOptions{})); use.Unpacked != 0 || !strings.Contains(text, "  Distribution    "+use.Text()+"\n") || !strings.Contains(use.Text(), "of 3 fault domains, log ") {
@@ -54,8 +54,8 @@ func TestTheStatusShowsHowPodsArePacked(t *testing.T) {
 	}
 }
 
-// TestWhyAPackedPodIsPending has a pod of a bucket that other pods have too, and one of its own.
-func TestWhyAPackedPodIsPending(t *testing.T) {
+// TestPendingPackedPodsNameTheRequiredFaultDomain has a pod of a bucket that other pods have too, and one of its own.
+func TestPendingPackedPodsNameTheRequiredFaultDomain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		required bool
 		alone    bool

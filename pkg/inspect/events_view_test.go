@@ -59,7 +59,7 @@ func TestEventsOfACluster(t *testing.T) {
 	}
 }
 
-func TestAnEventIsFreshOnceAndWhenItWasSeenAgain(t *testing.T) {
+func TestAnEventIsShownOnceAndAgainIfItsCountGrows(t *testing.T) {
 	shown, e := map[string]int{}, Event("Pod", "sample-log-1", 0)
 	fresh := func() int {
 		return len(NewEventListView(meta, healthy(t).Cluster, []corev1.Event{e}, EventFilter{}, noon).Fresh(shown).Items)

@@ -24,7 +24,7 @@ func Excluded(t *testing.T) Facts {
 
 // emptied takes the roles off a group's processes, and marks them as excluded.
 
-func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
+func TestExclusionIsReportedSafeOnlyIfProven(t *testing.T) {
 	tests := map[string]struct {
 		given  func(*Facts)
 		want   Exclusion
@@ -72,7 +72,7 @@ func TestOnlyWhatIsProvenIsSafe(t *testing.T) {
 	}
 }
 
-func TestWhoAsksForAGroupIsNotToldThatAllIsWell(t *testing.T) {
+func TestANamedGroupThatIsNotExcludedIsNotReportedAsSafe(t *testing.T) {
 	f := healthy(t)
 	f.Coordination.ExclusionsRead = true
 	only := func(g GroupView) bool { return g.ID == "storage-2" }
@@ -86,7 +86,7 @@ func TestWhoAsksForAGroupIsNotToldThatAllIsWell(t *testing.T) {
 	}
 }
 
-func TestNobodyCanTellWithoutTheDatabase(t *testing.T) {
+func TestExclusionProgressIsUnknownWithoutTheDatabase(t *testing.T) {
 	f := unanswered(t)
 	f.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon.Add(-time.Hour))
 	f.Cluster.ProcessGroup("storage-2").SetExcluded(noon.Add(-time.Hour))
@@ -117,7 +117,7 @@ func (f Facts) Hold(id string, n int64) {
 }
 
 // What is unknown is not nothing.
-func TestHowMuchIsLeftOnWhatLeaves(t *testing.T) {
+func TestExclusionSummaryReportsTheRemainingData(t *testing.T) {
 	store := func(left int64) DrainView {
 		return DrainView{State: ExclusionMoving, Roles: []string{fdb.RoleStorage}, LeftBytes: &left}
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestHiddenSecrets(t *testing.T) {
+func TestHideSecretsRedactsConnectionStrings(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"a connection string":       {"set to a_b:Xy12@10.0.0.1:4501,10.0.0.2:4501", "set to a_b:***@10.0.0.1:4501,10.0.0.2:4501"},
 		"one within JSON":           {`{"a":"x:y@[::1]:4501:tls"}`, `{"a":"x:***@[::1]:4501:tls"}`},
@@ -21,7 +21,7 @@ func TestHiddenSecrets(t *testing.T) {
 	}
 }
 
-func TestLooksInQuickSuccessionMakeNoRate(t *testing.T) {
+func TestFrequentReadsKeepProgressSamplesApart(t *testing.T) {
 	h := &DrainHistory{Gap: 10 * time.Second}
 	var p *Progress
 	for i := range 10 { // every two seconds, with one read delivered twice

@@ -6,7 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-func TestALiveCoordinatorAnswers(t *testing.T) {
+func TestTheGroupListShowsAReachableCoordinator(t *testing.T) {
 	f := healthy(t)
 	address := f.Database.Status.Client.Coordinators.Coordinators[0].Address
 	id := f.Coordinator(CoordinatorView{Address: address.String()}).Group

@@ -29,7 +29,7 @@ func deadCoordinator(t *testing.T) (f inspect.Facts, id string) {
 	return f, id
 }
 
-func TestADeadCoordinatorIsCalledOne(t *testing.T) {
+func TestAnUnreachableCoordinatorIsStillListedAsACoordinator(t *testing.T) {
 	tests := map[string]struct {
 		given     func(f *inspect.Facts, id string)
 		words     string

@@ -43,7 +43,7 @@ func TestGroupTable(t *testing.T) {
 	}
 }
 
-func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
+func TestProcessGroupTableWithoutADatabaseStatus(t *testing.T) {
 	v := inspect.NewGroupListView(meta, unanswered(t))
 	var b bytes.Buffer
 	if err := ui.WriteGroups(&b, v, ui.ListOptions{Now: noon}); err != nil {
@@ -56,7 +56,7 @@ func TestGroupsWithoutAnAnswerFromTheDatabase(t *testing.T) {
 }
 
 // Judging again returns that something is so, and not since when.
-func TestSinceWhenIsWhatAPassRecorded(t *testing.T) {
+func TestConditionStartTimesAreUnknownOnFirstObservation(t *testing.T) {
 	tests := map[string]struct {
 		recorded, now time.Duration
 		want          *time.Time

@@ -13,7 +13,7 @@ import (
 )
 
 // A patch replaces the whole list, and the two forms of the field must not differ afterwards.
-func TestThePatchesOfTheListOfKeptGroups(t *testing.T) {
+func TestKeepPatchReplacesTheListOfKeptGroups(t *testing.T) {
 	annotated := map[string]string{v1beta2.AnnotationCancelReplacements: "storage-1"}
 	tests := map[string]struct {
 		annotations map[string]string
@@ -40,7 +40,7 @@ func TestThePatchesOfTheListOfKeptGroups(t *testing.T) {
 	}
 }
 
-func TestThePatchesOfTheListsOfRemovals(t *testing.T) {
+func TestRemovalPatchTakesGroupsOffTheRemovalLists(t *testing.T) {
 	type ids = []v1beta2.ProcessGroupID
 	tests := map[string]struct {
 		spec v1beta2.FoundationDBClusterSpec
@@ -56,7 +56,7 @@ func TestThePatchesOfTheListsOfRemovals(t *testing.T) {
 	}
 }
 
-func TestHowAGroupIsKept(t *testing.T) {
+func TestKeptGroupViewShowsStoredDataAndExclusion(t *testing.T) {
 	f := healthy(t)
 	g := f.Cluster.ProcessGroup("storage-1")
 	if v := f.KeptView(g); v != nil {
@@ -91,7 +91,7 @@ func TestHowAGroupIsKept(t *testing.T) {
 	}
 }
 
-func TestKeptGroupsAreCounted(t *testing.T) {
+func TestStatusCountsKeptProcessGroups(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-1", "storage-2", "storage-9"}
 	f.MarkReasons = map[v1beta2.ProcessGroupID][]string{"storage-2": {"it failed"}, "storage-3": {"not kept"}}

@@ -25,7 +25,7 @@ func keeping(t *testing.T) inspect.Facts {
 	return f
 }
 
-func TestWhatIsKeptIsShown(t *testing.T) {
+func TestKeptGroupsAreShownInGroupsDescribeAndStatus(t *testing.T) {
 	f := keeping(t)
 	var groups, description bytes.Buffer
 	if err := ui.WriteGroups(&groups, inspect.NewGroupListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
@@ -59,7 +59,7 @@ func TestWhatIsKeptIsShown(t *testing.T) {
 }
 
 // A plan has what would mark kept groups, and which of them do not exist.
-func TestAPlanShowsWhatWouldMarkKeptGroups(t *testing.T) {
+func TestAPlanShowsKeptGroupsThatWouldBeMarked(t *testing.T) {
 	var r planned.PlanRecorder
 	r.Report(reconcile.StageDecided{Stage: plan.StageCancelReplacements, Decision: plan.Decision{Checks: []plan.Check{
 		{ID: plan.CheckKeptExist, Question: "?", Evidence: "storage-9 is not in the status"},

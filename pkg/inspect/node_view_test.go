@@ -83,7 +83,7 @@ func TestTimersOfATaintedNode(t *testing.T) {
 }
 
 // The second timer of a taint can be as long.
-func TestAReplacementThatNeverComesShowsNoDate(t *testing.T) {
+func TestATooLargeTaintReplacementTimeShowsNoReplacementDate(t *testing.T) {
 	for _, seconds := range []int{10_000_000_000, math.MaxInt} {
 		f := of(inspecttest.Tainted(t))
 		f.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementTimeSeconds = &seconds
@@ -97,7 +97,7 @@ func TestAReplacementThatNeverComesShowsNoDate(t *testing.T) {
 }
 
 // The node view shows the ages that passes use: one for each key.
-func TestTheNodeViewCountsEachTaintByItself(t *testing.T) {
+func TestTheNodeViewShowsTheAgeOfEachTaintKey(t *testing.T) {
 	f := of(inspecttest.Tainted(t))
 	f.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions[0].DurationInSeconds = new(int64(math.MaxInt64))
 	f.Nodes["node-1"].Spec.Taints = append(f.Nodes["node-1"].Spec.Taints, corev1.Taint{Key: "other", Effect: corev1.TaintEffectNoSchedule})

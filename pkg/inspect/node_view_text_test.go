@@ -20,7 +20,7 @@ import (
 
 // A rule of the largest number means never, and one of centuries means just that: neither may
 // turn into a date that is near, or past.
-func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
+func TestATaintRuleThatNeverEndsIsShownAsNever(t *testing.T) {
 	tests := map[string]struct {
 		seconds                int64
 		rules, detect, replace string

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestARefusalIsNoFailureBesideItsCheck(t *testing.T) {
+func TestARefusalShownAsACheckIsNotListedAsAFailure(t *testing.T) {
 	operator := plan.Check{ID: plan.CheckStaysRestorable, Gate: plan.GateOperator, Question: "is no operator running?", Evidence: "one is"}
 	moved := operator
 	moved.Evidence = "two are" // identity is no text

@@ -14,7 +14,7 @@ import (
 
 // What is adopted is not rolled out any more: a user has to read where it differs,
 // however many objects share a row.
-func TestAPlanNamesEveryDifferenceThatIsAdopted(t *testing.T) {
+func TestAPlanListsEverySpecDifferenceThatIsAdopted(t *testing.T) {
 	var actions []plan.Action
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		actions = append(actions, plan.AdoptSpec{Kind: plan.KindPod, Name: name})

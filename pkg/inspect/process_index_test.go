@@ -10,7 +10,7 @@ import (
 )
 
 // An index has what a search of the document finds, and is not used for another document.
-func TestAnIndexHasTheProcessesOfItsDocument(t *testing.T) {
+func TestTheProcessIndexMatchesASearchOfItsStatusDocument(t *testing.T) {
 	f := healthy(t)
 	indexed := f.IndexProcesses()
 	for _, g := range f.Groups() {

@@ -16,7 +16,7 @@ func seen(left ...int64) *Progress {
 	return p
 }
 
-func TestRateAndTimeLeft(t *testing.T) {
+func TestExclusionRateAndTimeLeft(t *testing.T) {
 	const mib = 1 << 20
 	tests := map[string]struct {
 		left []int64
@@ -66,7 +66,7 @@ func whole(seconds *float64) *int {
 	return &n
 }
 
-func TestProgressOfTwoLooksAtTheSameTimeSaysNothing(t *testing.T) {
+func TestProgressRateIsUnknownWithoutElapsedTime(t *testing.T) {
 	p := &Progress{}
 	for _, left := range []int64{90, 60, 30} {
 		p.add(noon, left)

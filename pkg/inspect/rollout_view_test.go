@@ -11,7 +11,7 @@ import (
 )
 
 // Every user sees the same progress of a change, by what was observed.
-func TestRollouts(t *testing.T) {
+func TestRolloutProgressIsDerivedFromTheObservedState(t *testing.T) {
 	all := func(f Facts, c v1beta2.ProcessGroupConditionType, image string, of func(v1beta2.ProcessClass) bool) {
 		for _, g := range f.Groups() {
 			if of(g.ProcessClass) {

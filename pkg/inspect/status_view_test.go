@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestStateAndExitWorthyFacts(t *testing.T) {
+func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T, *Facts)
 		state State
@@ -140,7 +140,7 @@ func TestUnknownIsNullAndNeverZero(t *testing.T) {
 }
 
 // A database that returned an incomplete document did answer.
-func TestWhyThereIsNoDocumentIsSaid(t *testing.T) {
+func TestTheStatusSummaryExplainsAMissingStatusDocument(t *testing.T) {
 	f := unanswered(t)
 	f.Database.Unreachable = "timed out"
 	if got, want := NewStatusView(meta, f).Summary, "Unknown: no answer from the database: timed out"; got != want {
@@ -157,7 +157,7 @@ func TestWhyThereIsNoDocumentIsSaid(t *testing.T) {
 }
 
 // A lost node is one cause, however many process groups were on it.
-func TestALostNodeIsNamedBeforeTheGroupsOnIt(t *testing.T) {
+func TestTheStatusSummaryNamesALostNodeBeforeItsGroups(t *testing.T) {
 	place := func(f *Facts, node string, ids ...string) {
 		for _, id := range ids {
 			f.Pod(f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id))).Spec.NodeName = node

@@ -28,7 +28,7 @@ func screen(t *testing.T, f inspect.Facts, o ui.StatusOptions) []byte {
 	return b.Bytes()
 }
 
-func TestScreens(t *testing.T) {
+func TestStatusTextOfClusterStates(t *testing.T) {
 	tests := map[string]struct {
 		facts func(*testing.T) inspect.Facts
 		o     ui.StatusOptions

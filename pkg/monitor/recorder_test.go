@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
-func TestARecorderThatCannotWriteSaysSo(t *testing.T) {
+func TestARecorderReportsAFailedWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full")
 	keep, done, err := NewRecorder(path)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestPhraseNamedShortensLists(t *testing.T) {
 	for want, names := range map[string][]string{
 		"node a":                    {"a"},
 		"2 nodes (a, b)":            {"a", "b"},

@@ -53,7 +53,7 @@ func off(d time.Duration) badDay {
 // Whatever goes wrong, a pass ends: with a reason, and when to look again or whom to
 // ask. Nothing has fewer replicas than the redundancy tolerates meanwhile, and the
 // cluster gets where its spec wants it once the day is over.
-func TestOnABadDayAPassEndsWithAReason(t *testing.T) {
+func TestPassesUnderFaultsEndWithAReasonAndLoseNoData(t *testing.T) {
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, "sample", errors.New("the object has been modified"))
 	quota := errors.New(`pods "sample" is forbidden: exceeded quota: limit`)
 	days := map[string]badDay{

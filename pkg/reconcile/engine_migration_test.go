@@ -12,7 +12,7 @@ import (
 
 // A new engine is configured at once and at work much later. The spec is fulfilled when
 // every server runs on it, and not before.
-func TestANewEngineIsReconciledOnceEveryServerRunsOnIt(t *testing.T) {
+func TestAStorageEngineChangeIsReconciledOnceEveryProcessUsesIt(t *testing.T) {
 	tests := map[string]struct {
 		migration v1beta2.StorageMigrationType
 		wiggle    *int

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAStageThatPanicsIsAFailedStageAndThePassGoesOn(t *testing.T) {
+func TestAPanicInAStageFailsTheStageAndThePassContinues(t *testing.T) {
 	l := &ledger{fact: "x"}
 	faulty := plan.Stage{Name: "Faulty", Reads: plan.ClusterResource, Decide: func(plan.Snapshot) plan.Decision {
 		var groups []string
@@ -36,7 +36,7 @@ type clumsy struct{ *ledger }
 
 func (clumsy) Act(context.Context, plan.Action) error { panic("no such thing") }
 
-func TestAnActionThatPanicsIsAFailedActionAndTheLeaseIsGivenBack(t *testing.T) {
+func TestAPanicInAnActionFailsItAndReleasesTheLease(t *testing.T) {
 	l := &ledger{fact: "x"}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("First", "x", unlocked)}, Observer: l, Actor: clumsy{l}})
 	if done.Outcome != reconcile.Failed || l.ended != 1 || done.Acted != 0 {

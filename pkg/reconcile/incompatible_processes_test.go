@@ -31,7 +31,7 @@ func (l listsPeer) Observe(ctx context.Context, into *plan.Snapshot, facets plan
 
 // The database lists the address of a server that was shut out for ten minutes more. The
 // pod that was made in its place is not deleted for that, continuously.
-func TestAPodOfAServerThatWasShutOutIsMadeAnewOnce(t *testing.T) {
+func TestAPodOfAnIncompatibleProcessIsRecreatedOnlyOnce(t *testing.T) {
 	st := newStory(t, 10, nil)
 	g := st.group(v1beta2.ProcessClassStorage)
 	id, pod := g.ProcessGroupID, g.PodName(st.w.Resource)

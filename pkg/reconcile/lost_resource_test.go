@@ -16,7 +16,7 @@ import (
 // A resource that was recreated has an empty status, and its pods may all be down at
 // that moment. What is left of the cluster file must bring the old database back, and
 // no pass may make a second one over its volumes.
-func TestALostRecordNeverLeadsToASecondDatabase(t *testing.T) {
+func TestARecreatedResourceNeverCreatesASecondDatabase(t *testing.T) {
 	tests := map[string]struct {
 		given func(*sim.Cluster)
 		// back is whether the database comes back without a user.

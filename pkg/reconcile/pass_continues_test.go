@@ -74,7 +74,7 @@ func TestAPassThatContinuesNeedsTheLeaseOnlyToAct(t *testing.T) {
 	}
 }
 
-func TestAPreviewTakesNoLeaseEarly(t *testing.T) {
+func TestAPreviewOfAContinuingPassTakesNoLease(t *testing.T) {
 	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
 	if done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Continues: true}); done.Stopped != nil {
 		t.Error(done.Stopped)

@@ -106,7 +106,7 @@ func TestAPassWithNothingToDoTakesNoLeaseAndReadsOnce(t *testing.T) {
 	}
 }
 
-func TestFactsThatChangeBeforeTheLeaseAreNotActedOn(t *testing.T) {
+func TestAPassReadsAgainAfterTakingTheLease(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	l.onBegin = func() { l.fact = "stable" }
 	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l})
@@ -115,7 +115,7 @@ func TestFactsThatChangeBeforeTheLeaseAreNotActedOn(t *testing.T) {
 	}
 }
 
-func TestFactsThatChangeBeforeTheLockAreNotActedOn(t *testing.T) {
+func TestAPassReadsAgainAfterTakingTheLock(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	l.onLock = func() { l.fact = "stable" }
 	run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked)}, Observer: l, Actor: l})
@@ -124,7 +124,7 @@ func TestFactsThatChangeBeforeTheLockAreNotActedOn(t *testing.T) {
 	}
 }
 
-func TestTheLockIsTakenForLockedActionsOnly(t *testing.T) {
+func TestTheLockIsNotTakenForActionsThatDoNotRequireIt(t *testing.T) {
 	l := &ledger{fact: "storm", lockErr: errors.New("no lock should be taken")}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", unlocked)}, Observer: l, Actor: l})
 	if done.Outcome != reconcile.Changed || len(l.acted) != 1 {
@@ -141,7 +141,7 @@ func TestAHeldLeaseEndsThePassBeforeAnythingIsDone(t *testing.T) {
 	}
 }
 
-func TestAHeldLockIsAWaitAndLaterStagesRun(t *testing.T) {
+func TestAHeldLockMakesAStageWaitAndLaterStagesRun(t *testing.T) {
 	l := &ledger{fact: "storm", lockErr: &reconcile.HeldError{What: "database lock", Holder: "dc2"}}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
 	if done.Outcome != reconcile.Waiting {
@@ -163,7 +163,7 @@ func TestAFailedStageDoesNotStopLaterOnes(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedForNowIsAWaitAndLaterStagesRun(t *testing.T) {
+func TestATemporaryRefusalIsAWaitAndLaterStagesRun(t *testing.T) {
 	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): &reconcile.NotYetError{Err: errors.New("try again later")}}}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
 	if done.Outcome != reconcile.Waiting || done.RetryAfter == 0 || len(done.Failures) != 0 {
@@ -174,7 +174,7 @@ func TestWhatIsRefusedForNowIsAWaitAndLaterStagesRun(t *testing.T) {
 	}
 }
 
-func TestARefusedActionWithAHoldIsThatWait(t *testing.T) {
+func TestARefusedActionWithAHoldMakesItsStageWait(t *testing.T) {
 	hold := &plan.Hold{Code: plan.HoldEvictionRefused, Reason: "pod storage-1 may not be evicted", RetryAfter: time.Minute}
 	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): &reconcile.NotYetError{Err: errors.New("refused"), Hold: hold}}}
 	done, events := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
@@ -192,7 +192,7 @@ func TestARefusedActionWithAHoldIsThatWait(t *testing.T) {
 	}
 }
 
-func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
+func TestARefusedGateEndsThePassBeforeTakingTheLease(t *testing.T) {
 	l := &ledger{fact: "storm", beginErr: errors.New("the Lease was taken")}
 	gates := func(context.Context) ([]plan.Check, error) {
 		return []plan.Check{{Question: "does no operator run?", Gate: plan.GateOperator, Evidence: "an operator is"}}, nil
@@ -204,7 +204,7 @@ func TestARefusedGateEndsThePassBeforeTheLease(t *testing.T) {
 	}
 }
 
-func TestGatesThatCannotBeAskedEndThePass(t *testing.T) {
+func TestGatesThatCannotBeEvaluatedEndThePass(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	asked, tooMany := 0, errors.New("too many requests")
 	gates := func(context.Context) ([]plan.Check, error) { asked++; return nil, tooMany }
@@ -239,7 +239,7 @@ func TestNothingBeyondTheApprovedPlanIsDone(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableAPIEndsThePass(t *testing.T) {
+func TestAnUnreachableAPIServerEndsThePass(t *testing.T) {
 	l := &ledger{observeErr: &reconcile.UnreachableError{Err: errors.New("connection refused")}}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm"), stage("Two", "storm")}, Observer: l, Actor: l})
 	if done.Outcome != reconcile.Failed || len(l.observed) != 1 {
@@ -247,7 +247,7 @@ func TestAnUnreachableAPIEndsThePass(t *testing.T) {
 	}
 }
 
-func TestStagesThatUndoEachOtherEndInAReport(t *testing.T) {
+func TestAPassIsBlockedAfterFiveRounds(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	again := plan.Stage{Name: "Again", Reads: plan.ClusterResource, Decide: func(plan.Snapshot) plan.Decision {
 		return plan.Decision{Actions: []plan.Action{unlocked}, Hold: &plan.Hold{Reason: "start over", Then: plan.StartOver}}
@@ -275,7 +275,7 @@ func TestEndPassKeepsLaterStagesFromRunning(t *testing.T) {
 	}
 }
 
-func TestAPreviewActsOnNothingAndSaysWhatIsProvisional(t *testing.T) {
+func TestAPreviewMakesNoChangesAndMarksProvisionalStages(t *testing.T) {
 	l := &ledger{fact: "storm"}
 	list := []plan.Stage{stage("First", "storm", locked), stage("Second", "storm", unlocked)}
 	done, events := run(t, reconcile.Pass{Stages: list, Observer: l})
@@ -293,7 +293,7 @@ func TestAPreviewActsOnNothingAndSaysWhatIsProvisional(t *testing.T) {
 	}
 }
 
-func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
+func TestCtrlCFinishesTheCurrentActionAndReleasesTheLease(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &ledger{fact: "storm"}
 	two := stage("One", "storm", unlocked, locked)
@@ -315,7 +315,7 @@ func TestCtrlCFinishesTheActionAndGivesTheLeaseBack(t *testing.T) {
 
 // What takes long to ask for is read only where it matters, by what the stage has read, and
 // then before it decides: first, and again under the Lease.
-func TestMoreIsReadOnlyWhereItMatters(t *testing.T) {
+func TestExpensiveFacetsAreReadOnlyIfTheStageNeedsThem(t *testing.T) {
 	for fact, want := range map[string][]string{
 		"stable": {"record"},
 		"storm":  {"record", "database", "record", "database"},
@@ -355,7 +355,7 @@ func (c *cut) Act(ctx context.Context, _ plan.Action) error {
 
 // What may take an hour, and can be continued, is not waited for after Ctrl-C. What it
 // left is told.
-func TestCtrlCEndsAnActionThatMayTakeLong(t *testing.T) {
+func TestCtrlCInterruptsLongBackupDeletions(t *testing.T) {
 	for _, long := range []plan.Action{plan.ClearBackupData{}, plan.ExpireBackup{}, plan.DeleteBackupData{}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &cut{ledger{fact: "storm"}}
@@ -383,7 +383,7 @@ func TestCtrlCEndsAnActionThatMayTakeLong(t *testing.T) {
 	}
 }
 
-func TestCreationsRunAtTheSameTimeAndAllAreReported(t *testing.T) {
+func TestPodCreationsRunConcurrentlyAndAllAreReported(t *testing.T) {
 	var creations []plan.Action
 	for i := range 20 {
 		creations = append(creations, plan.CreatePod{Name: fmt.Sprintf("pod-%02d", i)})

@@ -12,7 +12,7 @@ import (
 // A change of coordinators and an exclusion each cause a recovery, and wait for the last one
 // to be five and two minutes ago. When process groups are replaced together and one of them
 // is a coordinator, the change comes first: the other order takes five minutes longer.
-func TestAReplacementOfSeveralGroupsWaitsOnceForARecovery(t *testing.T) {
+func TestReplacingACoordinatorAndOthersWaitsForOnlyOneRecovery(t *testing.T) {
 	st := newStory(t, 10, nil)
 	coordinator := st.coordinator()
 	at := slices.IndexFunc(st.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {

@@ -32,7 +32,7 @@ func shortest(t *testing.T, l life, wrong mutation, sentence string) life {
 }
 
 // Two troubles out of ten make this plugin go wrong; the story is to tell of those two.
-func TestAStoryIsShortenedToWhatMatters(t *testing.T) {
+func TestAFailingSimulationIsShrunkToItsRelevantSteps(t *testing.T) {
 	t.Parallel()
 	const sentence = "no database is created over one that exists"
 	wrong := rogue(func(_ *history, s plan.Snapshot) []plan.Action {

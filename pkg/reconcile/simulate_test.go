@@ -26,7 +26,7 @@ func TestRandomHistoriesAreSafeAndConverge(t *testing.T) {
 
 // Histories that failed before the cause was corrected. They tell the same story until the choices of
 // histories change; the causes have tests of their own where a small case shows them.
-func TestHistoriesThatFailedOnce(t *testing.T) {
+func TestFormerlyFailingSimulationHistories(t *testing.T) {
 	for name, seed := range map[string]uint64{
 		"an exclusion that only the list of exclusions has counts as draining": 2503436,
 		"a new controller lists no process of another protocol":                2509020,
@@ -69,7 +69,7 @@ func setting(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // Playing a seed again prints the same story to the byte, or no failure could be found again.
-func TestAHistoryIsTheSameEveryTime(t *testing.T) {
+func TestASimulatedHistoryIsReproducibleFromItsSeed(t *testing.T) {
 	for seed := range uint64(3) {
 		var first, second bytes.Buffer
 		lifeOf(seed).play(t, mutation{}, &first)

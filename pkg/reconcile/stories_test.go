@@ -82,7 +82,7 @@ func TestNewClusterComesUp(t *testing.T) {
 	golden.RequireEqual(t, story.Bytes())
 }
 
-func TestClustersOfEveryRedundancyComeUp(t *testing.T) {
+func TestClustersOfEveryRedundancyModeAreReconciled(t *testing.T) {
 	modes := map[string]struct {
 		mode         v1beta2.RedundancyMode
 		groups       int
@@ -123,7 +123,7 @@ func TestAReconciledClusterGetsNoWrites(t *testing.T) {
 }
 
 // However early the plugin dies, the same command again ends in the same state.
-func TestKilledBeforeAnyActionTheSameCommandFinishes(t *testing.T) {
+func TestReconcileFinishesIfKilledBeforeAnyAction(t *testing.T) {
 	whole := cluster(t, 4, nil)
 	settle(t, whole, 12, io.Discard)
 	actions := len(whole.Acted)
@@ -214,7 +214,7 @@ func TestAPreviewOfANewClusterWritesNothing(t *testing.T) {
 
 // Three halls need nine coordinators, three in each. No pod can tell its hall before
 // its process runs, so three start the database and nine take over later.
-func TestThreeDataHallsComeUp(t *testing.T) {
+func TestThreeDataHallClusterStartsAndHandlesTheLossOfAHall(t *testing.T) {
 	w := cluster(t, 6, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.DatabaseConfiguration = v1beta2.DatabaseConfiguration{RedundancyMode: v1beta2.RedundancyModeThreeDataHall, RoleCounts: v1beta2.RoleCounts{Storage: 9, Logs: 9}}
 		c.Spec.ProcessCounts.Stateless = -1

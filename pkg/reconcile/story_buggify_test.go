@@ -10,7 +10,7 @@ import (
 // A pod that crashes because of the spec is recreated, and recreated again when the
 // spec has changed. It is never taken for a failure: hours later it is still the same
 // process group with the same volume.
-func TestABuggifiedPodCrashesOnPurpose(t *testing.T) {
+func TestACrashLoopFromBuggifyIsNotTreatedAsAFailure(t *testing.T) {
 	st := newStory(t, 13, nil)
 	groups := classes(st.w)
 	target := st.group(v1beta2.ProcessClassStorage)

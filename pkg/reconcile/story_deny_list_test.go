@@ -9,7 +9,7 @@ import (
 
 // Of several instances one is shut out: it looks after its pods, and changes nothing of
 // the database until it is allowed to again.
-func TestAnInstanceOnTheDenyListStaysAway(t *testing.T) {
+func TestADeniedControlPlaneInstanceDoesNotChangeTheDatabase(t *testing.T) {
 	st := newStory(t, 12, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessGroupIDPrefix = "dc1"
 		c.Spec.LockOptions.DisableLocks = new(false)

@@ -110,7 +110,7 @@ func budgetThrough(t *testing.T, all []plan.Stage) *budgetWatch {
 }
 
 // At no moment may two pods go, and in the end one may.
-func TestABudgetNeverAllowsTwoEvictions(t *testing.T) {
+func TestADisruptionBudgetNeverAllowsTwoEvictions(t *testing.T) {
 	b := budgetThrough(t, stages.Cluster())
 	if len(b.violated) > 0 {
 		t.Errorf("%d times, first %s", len(b.violated), b.violated[0])
@@ -124,7 +124,7 @@ func TestABudgetNeverAllowsTwoEvictions(t *testing.T) {
 }
 
 // A budget that counts new pods only once they exist allows an eviction for each of them.
-func TestABudgetThatCountsLateAllowsTwoEvictions(t *testing.T) {
+func TestALateDisruptionBudgetUpdateAllowsTwoEvictions(t *testing.T) {
 	var late []plan.Stage
 	for _, stage := range stages.Cluster() {
 		if stage.Name != plan.StageUpdateDisruptionBudget {

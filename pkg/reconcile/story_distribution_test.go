@@ -146,10 +146,10 @@ func forecast(t *testing.T, w *sim.Cluster) readings.DistributionMoves {
 	return readings.NewInspection(s, plan.Options{}).DistributionMoves()
 }
 
-// TestMigrationsMoveTheFewestAndLoseNothing changes how clusters are packed. As many process groups
+// TestDistributionChangesReplaceNoMoreGroupsThanForecast changes how clusters are packed. As many process groups
 // are replaced as the plan shows, each once, with no more pods at once; data stays fully
 // replicated, and the database available.
-func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
+func TestDistributionChangesReplaceNoMoreGroupsThanForecast(t *testing.T) {
 	const all, stateful, class = v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass
 	for name, tc := range map[string]struct {
 		before, after *v1beta2.DistributionConfig
@@ -219,9 +219,9 @@ func TestMigrationsMoveTheFewestAndLoseNothing(t *testing.T) {
 	}
 }
 
-// TestFewerFaultDomainsAreLeft records how a cluster leaves two of its four fault domains, with the
+// TestReducingDesiredFaultDomainsRepacksTheCluster records how a cluster leaves two of its four fault domains, with the
 // numbers of the plan.
-func TestFewerFaultDomainsAreLeft(t *testing.T) {
+func TestReducingDesiredFaultDomainsRepacksTheCluster(t *testing.T) {
 	st := newStory(t, 32, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 4}
 		c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
@@ -245,8 +245,8 @@ func TestFewerFaultDomainsAreLeft(t *testing.T) {
 // logf adds a line.
 func (st *story) logf(format string, args ...any) { fmt.Fprintf(&st.text, format+"\n", args...) }
 
-// TestDisabledPackingMovesNothing recreates the pods in place, by the update strategy.
-func TestDisabledPackingMovesNothing(t *testing.T) {
+// TestDisablingBinPackingReplacesNoProcessGroup recreates the pods in place, by the update strategy.
+func TestDisablingBinPackingReplacesNoProcessGroup(t *testing.T) {
 	w := grown(t, 33, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, true)
 		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
@@ -267,9 +267,9 @@ func TestDisabledPackingMovesNothing(t *testing.T) {
 	}
 }
 
-// TestARequiredFaultDomainWithoutRoomIsWaitedFor closes the node of a bucket and takes one of its pods
+// TestAPodWithARequiredFaultDomainStaysPendingUntilItHasRoom closes the node of a bucket and takes one of its pods
 // away: no other node takes it, and nothing else is packed with it.
-func TestARequiredFaultDomainWithoutRoomIsWaitedFor(t *testing.T) {
+func TestAPodWithARequiredFaultDomainStaysPendingUntilItHasRoom(t *testing.T) {
 	for required, pending := range map[bool]bool{true: true, false: false} {
 		w := grown(t, 34, func(c *v1beta2.FoundationDBCluster) {
 			c.Spec.ProcessCounts.Stateless = 6

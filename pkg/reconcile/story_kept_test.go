@@ -102,7 +102,7 @@ func stuckForQuota(st *story) (old []v1beta2.ProcessGroupID) {
 // Worked example of the field: three storage groups with volumes of 128G should have 256G, all at
 // once, and the quota is used up. The user sets 128G again and keeps the three. The first pass
 // includes the excluded one and reverts all marks; the replacements, which never ran, leave.
-func TestCancelledReplacementsFreeTheQuota(t *testing.T) {
+func TestCanceledReplacementsFreeTheStorageQuota(t *testing.T) {
 	st := newStory(t, 31, nil)
 	old := stuckForQuota(st)
 	st.w.Tick(10 * time.Minute) // since the recovery of the exclusion
@@ -158,7 +158,7 @@ func (st *story) wantFreed(old []v1beta2.ProcessGroupID) {
 
 // With the volumes still desired at 256G the three stay as well, and every pass reports that they
 // differ: only a user can resolve that.
-func TestKeptGroupsThatDifferAreReported(t *testing.T) {
+func TestKeptGroupsThatDifferFromTheSpecBlockThePass(t *testing.T) {
 	st := newStory(t, 31, nil)
 	old := stuckForQuota(st)
 	st.w.Tick(10 * time.Minute)
@@ -226,7 +226,7 @@ func TestAGroupWhosePVCIsDeletedIsNotKept(t *testing.T) {
 
 // However early the plugin dies while it reverts replacements, the same command again ends in the
 // same state, and no group is unmarked and excluded in between.
-func TestKilledWhileItRevertsReplacementsItFinishes(t *testing.T) {
+func TestRevertingReplacementsFinishesIfKilled(t *testing.T) {
 	begin := func() (*story, []v1beta2.ProcessGroupID) {
 		st := newStory(t, 31, nil)
 		old := stuckForQuota(st)
@@ -265,7 +265,7 @@ func (st *story) wantNoneKeptAndExcluded(ids []v1beta2.ProcessGroupID) {
 
 // Two control-plane instances exclude together. A group that one of them keeps is off all lists,
 // and the other neither excludes nor includes it.
-func TestAKeptGroupLeavesTheSharedLists(t *testing.T) {
+func TestAKeptGroupIsRemovedFromTheSharedLists(t *testing.T) {
 	s := instances(t, 32, globally, "kc1", "kc2")
 	ids := map[string]v1beta2.ProcessGroupID{}
 	for _, name := range s.names {

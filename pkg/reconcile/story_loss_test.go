@@ -30,7 +30,7 @@ func TestALostCoordinatorIsReplaced(t *testing.T) {
 
 // The database is unavailable for a while. All anyone can do is wait:
 // nothing is replaced, excluded, moved or removed, whatever is requested meanwhile.
-func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
+func TestTheDatabaseBecomesUnavailableAndRecovers(t *testing.T) {
 	st := newStory(t, 11, nil)
 	st.heading("no log server can start any more")
 	st.w.Broken = map[string]bool{}

@@ -163,7 +163,7 @@ func TestADatabaseMovesToAnotherDataCenter(t *testing.T) {
 }
 
 // A database gets its first region and gives it up again.
-func TestADatabaseGetsARegionAndGivesItUp(t *testing.T) {
+func TestADatabaseAddsAndRemovesItsOnlyRegion(t *testing.T) {
 	s := inDataCenters(t, 23, v1beta2.DatabaseConfiguration{UsableRegions: 1}, "dc1")
 	var sent []string
 	s.watch(&sent)

@@ -67,7 +67,7 @@ func groupOf(w *sim.Cluster, class v1beta2.ProcessClass) *v1beta2.ProcessGroupSt
 // Two nodes are tainted, which is more than a tenth of the fault domains: their pods
 // stay. One taint is taken away again, and what was recorded of it goes. The other has
 // outlasted its rule and then the replacement time: the group is replaced, elsewhere.
-func TestATaintedNodeIsLeft(t *testing.T) {
+func TestReplacedGroupsMoveOffATaintedNode(t *testing.T) {
 	w := grown(t, 11, func(c *v1beta2.FoundationDBCluster) {
 		options := &c.Spec.AutomationOptions.Replacements
 		options.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(600))}}
@@ -101,7 +101,7 @@ func TestATaintedNodeIsLeft(t *testing.T) {
 
 // Storage volumes should be larger. A claim is never changed: each group gets a
 // successor and is drained, one at a time because the spec allows no more.
-func TestAMisconfiguredVolumeIsReplaced(t *testing.T) {
+func TestAVolumeSizeChangeReplacesStorageGroupsOneAtATime(t *testing.T) {
 	w := grown(t, 12, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.AutomationOptions.MaxConcurrentReplacements = new(1)
 	})

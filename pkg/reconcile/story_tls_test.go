@@ -21,7 +21,7 @@ import (
 // servers listen both ways first, then coordinators are known by their TLS addresses, and
 // only then the plain listeners go. Until coordinators have moved, no pod is touched, so
 // what else the spec changes of pods comes after that.
-func TestAClusterGoesToTLS(t *testing.T) {
+func TestTLSIsEnabledOnARunningCluster(t *testing.T) {
 	st := newStory(t, 13, withCertificates)
 	steps := stepsOf(st.w)
 	st.heading("TLS is switched on, and storage pods get another environment")
@@ -50,7 +50,7 @@ func TestAClusterGoesToTLS(t *testing.T) {
 }
 
 // And back again, which is the same in the other direction.
-func TestAClusterGoesBackFromTLS(t *testing.T) {
+func TestTLSIsDisabledOnARunningCluster(t *testing.T) {
 	w := oldAndQuiet(t, 14, func(c *v1beta2.FoundationDBCluster) {
 		withCertificates(c)
 		c.Spec.MainContainer.EnableTLS = true
@@ -99,7 +99,7 @@ func ending(a fdb.Address) string {
 
 // Without certificates every server would end at once, and none would come back. The
 // database stays up, a user is prompted, and a spec that goes back is followed.
-func TestAClusterWithoutCertificatesDoesNotGoToTLS(t *testing.T) {
+func TestTLSIsNotEnabledWithoutCertificates(t *testing.T) {
 	w := oldAndQuiet(t, 15, nil)
 	steps := stepsOf(w)
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.EnableTLS = true })

@@ -19,7 +19,7 @@ func globally(s *v1beta2.FoundationDBClusterSpec) {
 
 // Two instances get the same new knob. Each loads it into its pods and announces them;
 // one restart reaches the processes of both.
-func TestTwoInstancesRestartTogetherInGlobalMode(t *testing.T) {
+func TestTwoControlPlaneInstancesRestartTogetherInGlobalMode(t *testing.T) {
 	s := instances(t, 21, globally, "kc1", "kc2")
 	before := s.acted()
 	s.change(func(spec *v1beta2.FoundationDBClusterSpec) {
@@ -44,7 +44,7 @@ func TestTwoInstancesRestartTogetherInGlobalMode(t *testing.T) {
 
 // Both instances have groups removed. They are excluded by one command and included by
 // one, and no entry is left behind.
-func TestTwoInstancesRemoveGroupsTogetherInGlobalMode(t *testing.T) {
+func TestTwoControlPlaneInstancesRemoveGroupsTogetherInGlobalMode(t *testing.T) {
 	s := instances(t, 22, globally, "kc1", "kc2")
 	before := s.acted()
 	for _, name := range s.names {

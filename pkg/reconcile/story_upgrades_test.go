@@ -18,7 +18,7 @@ import (
 
 // In a patch upgrade old and new processes work together: storage pods are recreated one
 // by one, and the others are replaced.
-func TestAPatchUpgradeMixesVersionsForAWhile(t *testing.T) {
+func TestAPatchUpgradeRunsOldAndNewVersionsTogether(t *testing.T) {
 	w := oldAndQuiet(t, 10, nil)
 	changeSpec(w, func(s *v1beta2.FoundationDBClusterSpec) { s.Version = "7.3.80" })
 	var story bytes.Buffer
@@ -49,7 +49,7 @@ func TestAMajorUpgradeRestartsAllProcessesAtOnce(t *testing.T) {
 
 // Until the restart an upgrade can be reverted, whatever was done for it so far, and
 // leaves no trace: no process restarts, and no pod is recreated.
-func TestAnUpgradeThatIsTakenBackLeavesNoTrace(t *testing.T) {
+func TestARevertedUpgradeRestartsAndRecreatesNothing(t *testing.T) {
 	for passes := range 3 {
 		w := oldAndQuiet(t, 11, nil)
 		restarts, before := restartsOf(w), podUIDs(w)
@@ -91,7 +91,7 @@ func restartsOf(w *sim.Cluster) *[]int {
 
 // Three instances share one database. Each prepares its own pods and announces them; the
 // one that comes last finds all announced and restarts the processes of all three.
-func TestThreeInstancesUpgradeOneDatabaseTogether(t *testing.T) {
+func TestThreeControlPlaneInstancesUpgradeOneDatabaseTogether(t *testing.T) {
 	s := threeInstances(t, 12)
 	var restarts []*[]int
 	for _, name := range s.names {

@@ -93,7 +93,7 @@ func lose(f *Facts, n int) {
 	}
 }
 
-func TestAnIdentificationIsNamed(t *testing.T) {
+func TestAMovedCoordinatorIsIdentifiedByStatusOrFiles(t *testing.T) {
 	f := rebooted()
 	if a := Assess(f); a.Moves[0].By != ByStatus || a.Moves[0].To != "10.0.9.1:4501" {
 		t.Errorf("%+v", a.Moves[0])
@@ -104,7 +104,7 @@ func TestAnIdentificationIsNamed(t *testing.T) {
 	}
 }
 
-func TestALostVolumeIsNotCalledNothing(t *testing.T) {
+func TestALostVolumeCountsAsDataLoss(t *testing.T) {
 	f := rebooted()
 	f.Groups[4].Pod, f.Groups[4].Now = "", nil
 	if a := Assess(f); a.Lost != "nothing" {

@@ -42,7 +42,7 @@ func pairOf(at time.Time) []File {
 	}
 }
 
-func TestALostMajorityOfCoordinatorsIsRecoveredOnlyWithProof(t *testing.T) {
+func TestCoordinatorRecoveryRequiresProofThatAMajorityIsLost(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Facts)
 		// obstacle is part of the only one; empty for none.
@@ -104,7 +104,7 @@ func recreated() Facts {
 }
 
 // Coordinators whose volumes were recreated are lost only if every volume was read.
-func TestCoordinatorsWithRecreatedVolumesAreLostOnlyOnceAllVolumesWereRead(t *testing.T) {
+func TestCoordinatorsCountAsLostOnlyAfterAllVolumesWereRead(t *testing.T) {
 	tests := map[string]struct {
 		edit    func(*Facts)
 		handled bool
@@ -173,7 +173,7 @@ func copying(t *testing.T, f Facts) Plan {
 	return p
 }
 
-func TestAPlanThatCopiesStateNamesTheLossFirst(t *testing.T) {
+func TestACoordinationStateCopyPlanReportsTheDataLoss(t *testing.T) {
 	p := copying(t, bereft())
 	if p.From != recorded || p.To != copiedToAddresses || !slices.Equal(p.Steps, copiedSteps()) || len(p.Manual) != 0 || p.Check("sample", "fdb") != nil {
 		t.Errorf("%+v", p)
@@ -187,7 +187,7 @@ func TestAPlanThatCopiesStateNamesTheLossFirst(t *testing.T) {
 }
 
 // As observed on FoundationDB 7.3.79: a database whose last logs are all lost never recovers.
-func TestLostLogsCanBeTheWholeDatabase(t *testing.T) {
+func TestLosingAllLogReplicasIsReportedAsLosingTheDatabase(t *testing.T) {
 	const want = "the whole database, except for its backups, if it had its logs there: 2 of 3 log process groups lost, 1 at most"
 	tests := map[string]struct {
 		logs, replicas int
@@ -214,7 +214,7 @@ func TestLostLogsCanBeTheWholeDatabase(t *testing.T) {
 
 // A process modifies its coordination files when it starts, so which of two states is newer is unknown:
 // both are read, and none is copied.
-func TestOfTwoStatesNoneIsCopied(t *testing.T) {
+func TestRecoverCopiesNoCoordinationStateIfTwoSurvive(t *testing.T) {
 	f := bereft()
 	fiveCoordinators(&f)
 	f.Placement.Desired = 5
@@ -229,7 +229,7 @@ func TestOfTwoStatesNoneIsCopied(t *testing.T) {
 	}
 }
 
-func TestStatesThatCannotBeReadTogetherAreNoPlan(t *testing.T) {
+func TestRecoverRefusesAmbiguousCoordinationStates(t *testing.T) {
 	tests := map[string]struct {
 		survivors []string
 		want      string
@@ -258,7 +258,7 @@ func TestNewCoordinatorsAreOfThePreferredClass(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsWithNamesAreFound(t *testing.T) {
+func TestLostCoordinatorsAreFoundByDNSName(t *testing.T) {
 	f := bereft()
 	const named = "sample:abc@one.sample:4501,two.sample:4501,three.sample:4501"
 	f.Recorded, f.ConfigMap, f.Queried = named, named, []string{"one.sample:4501", "two.sample:4501", "three.sample:4501"}
@@ -277,7 +277,7 @@ func TestCoordinatorsWithNamesAreFound(t *testing.T) {
 	}
 }
 
-func TestWhatChangedSinceAPlanThatCopiesState(t *testing.T) {
+func TestChangesSinceAPlanToCopyStateAreDetected(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Facts)
 		// want is part of the only difference; empty for none.

@@ -16,7 +16,7 @@ func down(state string) Facts {
 	return f
 }
 
-func TestWhatBringsADatabaseBackThatIsDown(t *testing.T) {
+func TestTheRecoveryPlanOfADatabaseThatIsDownDependsOnItsState(t *testing.T) {
 	tests := map[string]struct {
 		state string
 		edit  func(*Facts)
@@ -60,7 +60,7 @@ func withFullDisk(f *Facts) {
 }
 
 // A database that accepts no commits, as its disks are full, can be available.
-func TestFullDisksOfAnAvailableDatabaseAreEvidence(t *testing.T) {
+func TestFullDisksAreRecoveryEvidenceOfAnAvailableDatabase(t *testing.T) {
 	f := down("fully_recovered")
 	f.Available = new(true)
 	if p, err := NewPlan("sample", "fdb", f, command); err != nil || p.Kind != NothingLost || len(p.Manual) > 0 {
@@ -73,7 +73,7 @@ func TestFullDisksOfAnAvailableDatabaseAreEvidence(t *testing.T) {
 	}
 }
 
-func TestExclusionsOfTheStatusAreEvidence(t *testing.T) {
+func TestExclusionsInTheStatusAreRecoveryEvidence(t *testing.T) {
 	f := down("recruiting_transaction_servers")
 	f.Outage.Excluded = []string{"storage-1", "storage-2"}
 	if a := Assess(f); !strings.Contains(strings.Join(a.Evidence, "; "), "2 of 5 process groups excluded in the status: storage-1, storage-2") {

@@ -16,7 +16,7 @@ func planned(t *testing.T) Plan {
 	return p
 }
 
-func TestAPlanKeepsNameAndNumberOfCoordinators(t *testing.T) {
+func TestARecoveryPlanKeepsTheDescriptionAndCoordinatorCount(t *testing.T) {
 	p := planned(t)
 	if p.From != recorded || p.To != movedTo || len(p.Steps) != 5 || len(p.Manual) != 0 {
 		t.Errorf("%+v", p)
@@ -26,7 +26,7 @@ func TestAPlanKeepsNameAndNumberOfCoordinators(t *testing.T) {
 	}
 }
 
-func TestAPlanThatCannotBeAppliedIsRefused(t *testing.T) {
+func TestARecoveryPlanThatCannotBeAppliedIsRefused(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Plan)
 		want string
@@ -48,7 +48,7 @@ func TestAPlanThatCannotBeAppliedIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatMovedSinceAPlan(t *testing.T) {
+func TestChangesSinceARecoveryPlanAreDetected(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Facts)
 		// want is part of the only difference; empty for none.
@@ -94,7 +94,7 @@ func withFilesWritten(f *Facts) {
 	f.Queried, f.Quorum = []string{"10.0.9.1:4501", "10.0.9.2:4501", "10.0.9.3:4501"}, new(true)
 }
 
-func TestKindsWithoutStepsHaveManualOnes(t *testing.T) {
+func TestRecoveryPlansWithoutStepsHaveManualSteps(t *testing.T) {
 	for name, edit := range map[string]func(*Facts){
 		"pods": func(f *Facts) { f.Groups[4].Pod, f.Groups[4].UsedBy = "", []string{"shell"} }, "released": func(f *Facts) { withReleased(f); f.Released[0].Policy = "Delete" }, "lost": func(f *Facts) { lose(f, 2) },
 		"down": func(f *Facts) { f.Quorum = new(true) }, "unknown": func(f *Facts) { f.Recorded = "" }, "obstacles": withTooManyFiles,

@@ -47,7 +47,7 @@ func planOf(t *testing.T, f Facts) Plan {
 	return p
 }
 
-func TestPodsOfCoordinatorsAreCreatedFirst(t *testing.T) {
+func TestRecoverCreatesCoordinatorPodsFirst(t *testing.T) {
 	p := planOf(t, withoutPods())
 	var got []string
 	for _, c := range p.Create {
@@ -62,7 +62,7 @@ func TestPodsOfCoordinatorsAreCreatedFirst(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsWithNamesAreNotFollowed(t *testing.T) {
+func TestARecoveryPlanKeepsCoordinatorDNSNames(t *testing.T) {
 	f := withoutPods()
 	f.Recorded = "sample:abc@sample-storage-1.sample.fdb.svc.cluster.local:4501"
 	f.ConfigMap = f.Recorded
@@ -73,7 +73,7 @@ func TestCoordinatorsWithNamesAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestPodsAreNotCreatedInDoubt(t *testing.T) {
+func TestRecoverCreatesNoPodsIfTheirStateIsUncertain(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Facts)
 		want string
@@ -115,7 +115,7 @@ func TestPodsAreNotCreatedInDoubt(t *testing.T) {
 	}
 }
 
-func TestWhatMovedSinceAPlanToCreatePods(t *testing.T) {
+func TestChangesSinceAPlanToCreatePodsAreDetected(t *testing.T) {
 	tests := map[string]struct {
 		given, now func() Facts
 		edit       func(*Facts)
@@ -165,7 +165,7 @@ func oneDifference(t *testing.T, got []string, want string) {
 	}
 }
 
-func TestCoordinatorsAreFollowedToTheirAddresses(t *testing.T) {
+func TestARecoveryPlanFollowsCoordinatorsToTheirNewPodAddresses(t *testing.T) {
 	p := planOf(t, withoutPods())
 	tests := map[string]struct {
 		edit func(*Facts)
@@ -215,7 +215,7 @@ func atFormerAddresses(f *Facts) {
 	}
 }
 
-func TestOthersWaitForAQuorumOfCoordinators(t *testing.T) {
+func TestRecoverWaitsForAQuorumOfCoordinatorPods(t *testing.T) {
 	p, f := planOf(t, withoutPods()), created()
 	for _, i := range []int{3, 4, 5} {
 		f.Groups[i].Phase = "Pending"
@@ -233,7 +233,7 @@ func TestOthersWaitForAQuorumOfCoordinators(t *testing.T) {
 	}
 }
 
-func TestPodsThatDoNotRunAreWaitedFor(t *testing.T) {
+func TestRecoverReportsThePodsItWaitsFor(t *testing.T) {
 	p := planOf(t, withoutPods())
 	for want, edit := range map[string]func(*Facts){
 		"":                               func(*Facts) {},
@@ -279,7 +279,7 @@ func TestReleasedVolumesAreBoundToTheirPVCs(t *testing.T) {
 	}
 }
 
-func TestWhatMovedSinceAPlanToBindVolumes(t *testing.T) {
+func TestChangesSinceAPlanToBindVolumesAreDetected(t *testing.T) {
 	bound := func(f *Facts) {
 		f.Groups[5].PVC, f.Groups[5].Volume, f.Released = "sample-storage-1-data", "pv-1", nil
 	}

@@ -14,7 +14,7 @@ func remote() Facts {
 	return f
 }
 
-func TestCoordinatorsOfOtherResourcesAreNotTakenForLost(t *testing.T) {
+func TestUnreachableCoordinatorsOfAnotherRegionAreReportedAsRegionLost(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*Facts)
 		is   bool

@@ -60,7 +60,7 @@ steps:
 `
 
 // Each file of testdata is refused; its golden file has every problem with its line.
-func TestInvalidRunbooksAreRefusedWithTheirLines(t *testing.T) {
+func TestInvalidRunbooksAreRejectedWithLineNumbers(t *testing.T) {
 	files, err := filepath.Glob("testdata/invalid/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(len(files), err)
@@ -87,7 +87,7 @@ func TestInvalidRunbooksAreRefusedWithTheirLines(t *testing.T) {
 	}
 }
 
-func TestACommandIsALineOrAListOfWords(t *testing.T) {
+func TestARunbookCommandIsAStringOrAListOfArguments(t *testing.T) {
 	for name, row := range map[string]struct {
 		text string
 		want runbook.Arguments
@@ -110,7 +110,7 @@ func TestACommandIsALineOrAListOfWords(t *testing.T) {
 	}
 }
 
-func TestAValueStaysWithinItsWord(t *testing.T) {
+func TestARunbookValueExpandsWithinOneArgumentAndNeverToAFlag(t *testing.T) {
 	values := map[string]string{"v": `a b' --yes "`, "dash": "--yes", "empty": ""}
 	got, err := runbook.Arguments{"status", "${v}", "x${v}${v}", "--reason=${dash}", "${empty}"}.Expand(values)
 	if err != nil {
@@ -126,7 +126,7 @@ func TestAValueStaysWithinItsWord(t *testing.T) {
 	}
 }
 
-func TestVariablesHaveDefaultsAndPatterns(t *testing.T) {
+func TestRunbookVariablesHaveDefaultsAndOverrides(t *testing.T) {
 	c := checked(t, "- {name: one, run: 'status ${cluster}'}\n", nil)
 	if diff := cmp.Diff(map[string]string{"cluster": "sample"}, c.Values); diff != "" {
 		t.Error(diff)
@@ -138,7 +138,7 @@ func TestVariablesHaveDefaultsAndPatterns(t *testing.T) {
 }
 
 // What a captured value will be is unknown, so the command is validated with the reference.
-func TestCommandsAreValidatedWithTheirValues(t *testing.T) {
+func TestRunbookCommandsAreValidatedWithKnownVariables(t *testing.T) {
 	book, _ := runbook.Parse([]byte(head + `- {name: one, check: 'status ${cluster} -o json', capture: {zone: .zone}}
 - {name: two, run: 'reconcile ${cluster} ${zone} --yes', compensate: 'reconcile ${cluster}'}
 `))
@@ -174,7 +174,7 @@ func play(c runbook.Checked, p *runbook.Progress, codes ...int) (ran []string, l
 	}
 }
 
-func TestExitCodesDecideWhatComesNext(t *testing.T) {
+func TestRunbookStepsBranchOnExitCodes(t *testing.T) {
 	const steps = `- {name: a, run: status, compensate: 'reconcile a'}
 - {name: b, run: status, on: {no: continue, 3: retry, conflict: compensate, refused: end}, retry: {every: 5s, limit: 2, then: compensate}, compensate: 'reconcile b'}
 - {name: c, run: status}
@@ -203,7 +203,7 @@ func TestExitCodesDecideWhatComesNext(t *testing.T) {
 	}
 }
 
-func TestARunWithoutReversalsEndsAsReverted(t *testing.T) {
+func TestARunWithNothingToCompensateEndsAsCompensated(t *testing.T) {
 	c := checked(t, "- {name: a, run: status, on: {no: compensate}}\n", nil)
 	p := runbook.Begin(c, "digest", time.Unix(0, 0))
 	if ran, _ := play(c, p, 1); len(ran) != 1 || p.Outcome != runbook.Compensated {
@@ -211,7 +211,7 @@ func TestARunWithoutReversalsEndsAsReverted(t *testing.T) {
 	}
 }
 
-func TestARunContinuesWhereItsStateEnds(t *testing.T) {
+func TestAResumedRunbookContinuesAtItsUnfinishedStep(t *testing.T) {
 	c := checked(t, "- {name: a, run: status}\n- {name: b, run: status}\n- {name: c, run: status}\n", nil)
 	p := runbook.Begin(c, "digest", time.Unix(0, 0))
 	if ran, _ := play(c, p, 0, 4); len(ran) != 2 {
@@ -234,7 +234,7 @@ func TestARunContinuesWhereItsStateEnds(t *testing.T) {
 	}
 }
 
-func TestAFailedReversalIsRepeatedAlone(t *testing.T) {
+func TestAFailedRunbookCompensationIsRetriedAlone(t *testing.T) {
 	c := checked(t, "- {name: a, run: status, compensate: 'reconcile a'}\n- {name: b, run: status, compensate: 'reconcile b', on: {no: compensate}}\n", nil)
 	p := runbook.Begin(c, "digest", time.Unix(0, 0))
 	if ran, _ := play(c, p, 0, 1, 4, 0); len(ran) != 4 || p.Outcome != runbook.Stopped {
@@ -246,7 +246,7 @@ func TestAFailedReversalIsRepeatedAlone(t *testing.T) {
 	}
 }
 
-func TestAnUnfinishedStepHasAnUnknownOutcome(t *testing.T) {
+func TestAnUnfinishedRunbookStepHasAnUnknownOutcome(t *testing.T) {
 	c := checked(t, "- {name: a, run: status}\n", nil)
 	p := runbook.Begin(c, "digest", time.Unix(0, 0))
 	if len(p.Unknown()) != 0 || p.Ran() {
@@ -258,7 +258,7 @@ func TestAnUnfinishedStepHasAnUnknownOutcome(t *testing.T) {
 	}
 }
 
-func TestAStateOfAnotherKindIsRefused(t *testing.T) {
+func TestRunbookStateOfAnotherKindOrVersionIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{}", `{"apiVersion":"runbook.kubectl-fdb/v2","kind":"RunbookState"}`, `{"apiVersion":"runbook.kubectl-fdb/v1","kind":"Runbook"}`} {
 		if p, err := runbook.Decode([]byte(text)); err == nil {
 			t.Errorf("%q: %v", text, p)
@@ -266,7 +266,7 @@ func TestAStateOfAnotherKindIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnApprovalIsOfTheRunbookAndItsVariables(t *testing.T) {
+func TestTheApprovalDigestCoversTheRunbookAndItsVariables(t *testing.T) {
 	one := runbook.ApprovalDigest("d", map[string]string{"a": "1", "b": "2"})
 	for name, other := range map[string]string{
 		"another runbook":     runbook.ApprovalDigest("e", map[string]string{"a": "1", "b": "2"}),

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestSidecarsOfADumpReportWhatTheyDid(t *testing.T) {
+func TestSidecarReportsAreReplayedFromADump(t *testing.T) {
 	pod := func(name string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: name}}
 	}

@@ -82,7 +82,7 @@ func TestMissingPermissions(t *testing.T) {
 	}
 }
 
-func TestPermissionsThatCannotBeReviewedAreAnError(t *testing.T) {
+func TestAFailedPermissionReviewIsAnError(t *testing.T) {
 	failure := errors.New("no answer")
 	r := reviewer{failure: failure}
 	if _, err := MissingPermissions(t.Context(), r.client(), "fdb", ViewPermissions()); !errors.Is(err, failure) {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestConditionsOfGroupsThatLeftAreForgotten(t *testing.T) {
+func TestConditionTimesOfRemovedGroupsAreDropped(t *testing.T) {
 	cluster := func(at int64) *v1beta2.FoundationDBCluster {
 		c := &v1beta2.FoundationDBCluster{}
 		c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "a"}}

@@ -15,7 +15,7 @@ import (
 )
 
 // The width is read from the terminal itself, with every write; a file has none.
-func TestOutputFitsTheTerminalThatItIsWrittenTo(t *testing.T) {
+func TestOutputWidthIsReadFromTheTerminal(t *testing.T) {
 	master, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

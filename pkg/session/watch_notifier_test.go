@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestTheBellKeepsWhatRangWhileNobodyListened(t *testing.T) {
+func TestTheChangeNotifierKeepsUnreadNotifications(t *testing.T) {
 	b := NewChangeNotifier()
 	b.Notify(plan.Pods)
 	b.Notify(plan.ClusterResource)

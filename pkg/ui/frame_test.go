@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestLinesOfAPassTellNoSecretOfTheDatabase(t *testing.T) {
+func TestOutputLinesOfAPassContainNoDatabaseSecret(t *testing.T) {
 	set := plan.SetConnectionString{ConnectionString: "sample:abc@127.0.2.11:4501"}
 	var lines []string
 	tell := Lines(func(l json.RawMessage) { lines = append(lines, string(l)) })

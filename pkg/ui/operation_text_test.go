@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 )
 
-func TestAnOperationInWords(t *testing.T) {
+func TestOperationsAreRenderedAsText(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 10, 0, 0, time.UTC)
 	ago := func(d time.Duration) *time.Time { return new(now.Add(-d)) }
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestAnOperationInWords(t *testing.T) {
 	}
 }
 
-func TestWhatIsHalfDoneIsPrintedWithItsWayBack(t *testing.T) {
+func TestLeftoversArePrintedWithCompleteAndRevertCommands(t *testing.T) {
 	tests := map[string]struct {
 		v    lists.Leftovers
 		want string

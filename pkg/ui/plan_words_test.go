@@ -12,7 +12,7 @@ import (
 )
 
 // A check of a plan that passes later by itself is no refusal.
-func TestAPlanRefusesOnlyWhatIsTrouble(t *testing.T) {
+func TestAPlanShowsTemporaryRefusalsAsNotYet(t *testing.T) {
 	for name, c := range map[string]struct {
 		e    reconcile.Event
 		want string

@@ -27,7 +27,7 @@ func footerLines(terminal *bytes.Buffer) []string {
 	return last
 }
 
-func TestProgressShowsWhatPassesDo(t *testing.T) {
+func TestProgressShowsStagesAndActionsOfAPass(t *testing.T) {
 	var terminal bytes.Buffer
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	p := NewProgress(layout.NewFooter(&terminal, func() int { return 100 }), clock)
@@ -72,7 +72,7 @@ func TestProgressShowsWhatPassesDo(t *testing.T) {
 }
 
 // Commands without a terminal have no progress.
-func TestNoProgressShowsNothing(t *testing.T) {
+func TestCallsOnNilProgressDoNothing(t *testing.T) {
 	var p *Progress
 	p.Begin()
 	p.Expect(time.Second)
@@ -82,7 +82,7 @@ func TestNoProgressShowsNothing(t *testing.T) {
 }
 
 // On a terminal the text has what was changed and what is wrong; what ends by itself is progress.
-func TestTheTextBesideAProgress(t *testing.T) {
+func TestTextOutputBesideLiveProgressPrintsChangesAndProblems(t *testing.T) {
 	var out bytes.Buffer
 	report := Text(&out, TextOptions{Live: true})
 	for _, e := range []reconcile.Event{
@@ -106,7 +106,7 @@ func TestTheTextBesideAProgress(t *testing.T) {
 }
 
 // A refusal is no ordinary wait because its stage goes on with something else.
-func TestARefusalWithoutAHoldIsRefused(t *testing.T) {
+func TestProgressPrintsRefusedOrNotYetForAFailedCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		d    plan.Decision
 		want string

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestTextTellsOnceForAsLongAsItLasts(t *testing.T) {
+func TestTextOutputPrintsAPersistentProblemOnce(t *testing.T) {
 	problem := []reconcile.Event{
 		reconcile.PassStarted{Round: 1},
 		reconcile.ActionDone{Stage: "AddPods", Action: plan.CreatePod{Name: "p"}, Err: errors.New("quota")},

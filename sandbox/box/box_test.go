@@ -82,7 +82,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-func TestCommandSeesTheContainersFiles(t *testing.T) {
+func TestSandboxCommandsRunWithTheFilesOfTheContainer(t *testing.T) {
 	b, data := newBox(t, nil)
 	if err := os.WriteFile(filepath.Join(data, "fdb.cluster"), []byte("a:b@127.0.1.1:4501"), 0o644); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestCommandSeesTheContainersFiles(t *testing.T) {
 
 // A name that no pod has fails at once, without a question to the machine's resolver: real
 // fdbserver processes look coordinators up continuously.
-func TestNamesAreLookedUpInTheHostsFileAlone(t *testing.T) {
+func TestNamesAreResolvedFromTheHostsFileOnly(t *testing.T) {
 	b, _ := newBox(t, nil)
 	sources, _ := output(t, b, "", "cat", "/etc/nsswitch.conf")
 	if !strings.Contains(sources, "\nhosts: files\n") {
@@ -158,7 +158,7 @@ func TestUnknownProgramCannotStart(t *testing.T) {
 	}
 }
 
-func TestKilledBoxEndsItsProcesses(t *testing.T) {
+func TestKillingASandboxContainerEndsItsProcesses(t *testing.T) {
 	b, _ := newBox(t, nil)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestSignalReachesTheProcess(t *testing.T) {
 	}
 }
 
-func TestSpecErrorsNameTheStep(t *testing.T) {
+func TestSandboxStartErrorsNameTheFailedStep(t *testing.T) {
 	dir := t.TempDir()
 	_, err := NewLauncher("/proc/self/exe", os.Stderr).Start(Spec{Root: dir, RunDir: dir, ProgramsDir: "/does/not/exist"})
 	if err == nil || !strings.Contains(err.Error(), "showing the machine's programs") {

@@ -27,7 +27,7 @@ func TestCertificatesSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFrontProxyIsSignedByItsAuthority(t *testing.T) {
+func TestOnlyTheFrontProxyCertificateIsSignedByTheFrontProxyCA(t *testing.T) {
 	p, err := OpenPKI(t.TempDir(), time.Now())
 	if err != nil {
 		t.Fatal(err)

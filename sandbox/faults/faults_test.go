@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPodFaultsAreReadOrRefused(t *testing.T) {
+func TestPodFaultsAreParsed(t *testing.T) {
 	tests := map[string]struct {
 		text    string
 		want    Pod
@@ -40,7 +40,7 @@ func TestPodFaultsAreReadOrRefused(t *testing.T) {
 	}
 }
 
-func TestScissorsLetOnlySoManyBytesThrough(t *testing.T) {
+func TestCutStreamsPassALimitedNumberOfBytes(t *testing.T) {
 	s := NewScissors(5)
 	var out, errOut bytes.Buffer
 	io.WriteString(s.Writer(&out), "abc")
@@ -58,7 +58,7 @@ func TestScissorsLetOnlySoManyBytesThrough(t *testing.T) {
 	}
 }
 
-func TestRulesDecideOnRequests(t *testing.T) {
+func TestAPIFaultRulesMatchRequests(t *testing.T) {
 	tests := map[string]struct {
 		rule   Rule
 		verb   string
@@ -94,7 +94,7 @@ func TestRulesDecideOnRequests(t *testing.T) {
 	}
 }
 
-func TestClientCannotNameItself(t *testing.T) {
+func TestTheSandboxProxyRemovesClientIdentityHeaders(t *testing.T) {
 	in := httptest.NewRequest(http.MethodGet, "/", nil)
 	out := http.Header{"X-Remote-User": {"system:admin"}, "X-Remote-Group": {"system:masters"}, "X-Remote-Extra-A": {"b"}, "Accept": {"*/*"}}
 	vouch(in, out)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestABusyMachineSlowsAFasterClockDown(t *testing.T) {
+func TestASlowMachineSlowsTheAcceleratedClock(t *testing.T) {
 	tests := map[string]struct {
 		elapsed time.Duration
 		pace    float64

@@ -73,7 +73,7 @@ func (c container) server(t *testing.T, argv ...string) (stop func()) {
 	return stop
 }
 
-func TestProgramSaysItsVersion(t *testing.T) {
+func TestFdbcliPrintsItsVersion(t *testing.T) {
 	c := newContainer(t, node.Container{})
 	out, _, code := c.run(t, "", "fdbcli", "--version")
 	if code != 0 || !strings.HasPrefix(out, "FoundationDB CLI 7.3 (v7.3.79)\n") {
@@ -81,7 +81,7 @@ func TestProgramSaysItsVersion(t *testing.T) {
 	}
 }
 
-func TestServerMakesADatabaseOfItsContainersFiles(t *testing.T) {
+func TestSandboxFdbserverUsesTheFilesOfItsContainer(t *testing.T) {
 	dir := t.TempDir()
 	c := newContainer(t, node.Container{Namespace: "ns", Pod: "p", Mounts: []box.Mount{{Source: "/host/volume", Target: dir}}})
 	file, seed := filepath.Join(dir, "fdb.cluster"), filepath.Join(t.TempDir(), "seed")
@@ -113,7 +113,7 @@ func wireWrite(name, content string) string {
 	return wire.AnswerFile(wire.FileQuestion{Do: wire.Write, Name: name, Content: []byte(content)}).Error
 }
 
-func TestWrongCommandLineEndsTheServer(t *testing.T) {
+func TestFdbserverExitsOnAnInvalidCommandLine(t *testing.T) {
 	c := newContainer(t, node.Container{})
 	_, errOut, code := c.run(t, "", "fdbserver", "--nonsense")
 	if code != 1 || !strings.HasPrefix(errOut, "ERROR: ") {
@@ -121,7 +121,7 @@ func TestWrongCommandLineEndsTheServer(t *testing.T) {
 	}
 }
 
-func TestDataBelongsToTheVolume(t *testing.T) {
+func TestDataDirectoriesMapToTheInnermostVolumeMount(t *testing.T) {
 	c := node.Container{UID: "u", Name: "main", Mounts: []box.Mount{{Source: "/v/a", Target: "/var/fdb"}, {Source: "/v/b", Target: "/var/fdb/data"}}}
 	tests := map[string]struct{ dir, want string }{
 		"the innermost mount counts":           {"/var/fdb/data/1", "/v/b/1"},
@@ -138,7 +138,7 @@ func TestDataBelongsToTheVolume(t *testing.T) {
 	}
 }
 
-func TestSpeedHasBounds(t *testing.T) {
+func TestSandboxSpeedMustBeWithinBounds(t *testing.T) {
 	b := New(Options{Speed: 1, Clock: clock.RealClock{}})
 	for _, speed := range []float64{0, -1, 1001} {
 		if b.SetPace(speed) == nil {

@@ -25,7 +25,7 @@ func (c container) runFor(t *testing.T, env map[string]string, argv ...string) (
 	return o.String(), code
 }
 
-func TestABackupGoesToTheSandboxsStore(t *testing.T) {
+func TestABackupToTheSandboxBlobStoreIsRestorable(t *testing.T) {
 	dir := t.TempDir()
 	c := newContainer(t, node.Container{Namespace: "ns", Pod: "p"})
 	file, credentials := filepath.Join(dir, "fdb.cluster"), filepath.Join(dir, "credentials")

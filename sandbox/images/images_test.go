@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestImagesAreKnownByBaseName(t *testing.T) {
+func TestSandboxImagesAreRecognizedByBaseName(t *testing.T) {
 	tests := map[string]struct {
 		name string
 		want Image
@@ -30,7 +30,7 @@ func TestImagesAreKnownByBaseName(t *testing.T) {
 	}
 }
 
-func TestCommandFollowsTheImage(t *testing.T) {
+func TestTheContainerCommandFollowsTheImageCommandAndArgs(t *testing.T) {
 	tests := map[string]struct {
 		image         Image
 		command, args []string
@@ -49,7 +49,7 @@ func TestCommandFollowsTheImage(t *testing.T) {
 	}
 }
 
-func TestCopyOfAProgramKeepsItsVersion(t *testing.T) {
+func TestProgramCopiesCarryTheVersionOfTheirImage(t *testing.T) {
 	dir := t.TempDir()
 	tool := filepath.Join(dir, "tool")
 	if err := os.WriteFile(tool, []byte("program"), 0o755); err != nil {
@@ -78,7 +78,7 @@ func TestCopyOfAProgramKeepsItsVersion(t *testing.T) {
 	}
 }
 
-func TestRealProgramsMustBeThere(t *testing.T) {
+func TestADirectoryWithoutProgramsIsRejected(t *testing.T) {
 	if _, err := NewStore(t.TempDir(), "tool", map[string]string{"7.3.79": t.TempDir()}); err == nil {
 		t.Error("an empty directory was taken for one of programs")
 	}

@@ -29,7 +29,7 @@ func TestDirectoryHasOneSandbox(t *testing.T) {
 	held.Close()
 }
 
-func TestAnotherProcessWithTheNumberIsNotIt(t *testing.T) {
+func TestAReusedPIDIsNotTheIdentifiedProcess(t *testing.T) {
 	id, err := identify(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestAnotherProcessWithTheNumberIsNotIt(t *testing.T) {
 	}
 }
 
-func TestStateComesBack(t *testing.T) {
+func TestSandboxStateIsReadBack(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
 	empty, err := readState(file)
 	if err != nil {

@@ -21,7 +21,7 @@ func podNamed(name, address string, ready corev1.ConditionStatus) *corev1.Pod {
 	}
 }
 
-func TestPodsHaveTheNamesOfACluster(t *testing.T) {
+func TestPodsResolveByTheirServiceDNSNames(t *testing.T) {
 	headless := func(publish bool) *corev1.Service {
 		return &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Name: "cluster", Namespace: "ns"},
@@ -62,7 +62,7 @@ func TestPodsHaveTheNamesOfACluster(t *testing.T) {
 	}
 }
 
-func TestAddressesAreUniqueAndKept(t *testing.T) {
+func TestSandboxPodAddressesAreUniqueAndStable(t *testing.T) {
 	a := newAddresses(netip.MustParsePrefix("127.3.0.0/16"))
 	a.keep("old", "127.3.1.1")
 	got := map[string]string{}
@@ -93,7 +93,7 @@ func TestNetworkMustBeLoopback(t *testing.T) {
 	}
 }
 
-func TestPhaseFollowsTheContainers(t *testing.T) {
+func TestPodPhaseFollowsContainerStates(t *testing.T) {
 	running := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	ended := func(code int32) corev1.ContainerStatus {
 		return corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
@@ -126,7 +126,7 @@ func TestPhaseFollowsTheContainers(t *testing.T) {
 	}
 }
 
-func TestStatusPatchNamesThePod(t *testing.T) {
+func TestPodStatusPatchContainsTheUID(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "u"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	none, err := statusPatch(pod, pod.Status)
 	if err != nil || none != nil {
@@ -141,7 +141,7 @@ func TestStatusPatchNamesThePod(t *testing.T) {
 	}
 }
 
-func TestLogsAreSentAsAskedFor(t *testing.T) {
+func TestContainerLogsHonorTheQueryParameters(t *testing.T) {
 	log := "2026-01-01T00:00:00Z one\n2026-01-01T00:00:01Z two\n2026-01-01T00:00:02Z three\n"
 	now := time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)
 	tests := map[string]struct{ query, want string }{
@@ -174,7 +174,7 @@ func TestLogsAreSentAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWordsAreExpanded(t *testing.T) {
+func TestContainerArgumentsExpandEnvironmentVariables(t *testing.T) {
 	e := environment{"A": "x"}
 	got := e.expand([]string{"$(A)-$(B)", "$$(A)"})
 	if diff := cmp.Diff([]string{"x-$(B)", "$(A)"}, got); diff != "" {

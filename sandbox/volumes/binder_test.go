@@ -39,7 +39,7 @@ func claimOf(uid types.UID, volume string) *corev1.PersistentVolumeClaim {
 
 // A volume whose policy is Retain outlives its claim. It is bound to another claim of that name only
 // once its reference has no UID, as in Kubernetes.
-func TestAReleasedVolumeIsBoundAgainOnlyOnceItIsReserved(t *testing.T) {
+func TestARetainedVolumeIsReboundOnlyAfterItsClaimUIDIsCleared(t *testing.T) {
 	client, dir, ctx := fake.NewClientset(), t.TempDir(), t.Context()
 	if err := EnsureClasses(ctx, client); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-func TestProjectionShowsExactlyItsContent(t *testing.T) {
+func TestProjectedVolumesContainExactlyTheirFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "volume")
 	for _, content := range []map[string][]byte{
 		{"config.json": []byte("1"), "fdb.cluster": []byte("a")},
@@ -70,7 +70,7 @@ func TestUnchangedProjectionIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestMissingKeyIsAnError(t *testing.T) {
+func TestAMissingKeyOfAProjectedVolumeIsAnError(t *testing.T) {
 	yes := true
 	items := []corev1.KeyToPath{{Key: "gone", Path: "x"}}
 	if _, err := choose(map[string][]byte{"there": nil}, items, nil); err == nil {

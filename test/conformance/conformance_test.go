@@ -34,9 +34,9 @@ func programs(t *testing.T) (version, dir string) {
 	return version, dir
 }
 
-// TestTheModelIsTheRealDatabase runs every command on both sides. With RECORD the
+// TestTheModelMatchesTheRealDatabase runs every command on both sides. With RECORD the
 // answers of the real programs become the recording of their version.
-func TestTheModelIsTheRealDatabase(t *testing.T) {
+func TestTheModelMatchesTheRealDatabase(t *testing.T) {
 	version, bin := programs(t)
 	dir := t.TempDir()
 	clusterFile := filepath.Join(dir, "fdb.cluster")
@@ -168,8 +168,8 @@ func storageInPlace(text string) bool {
 	return len(found) == len(processes)
 }
 
-// TestTheModelIsTheRecordedDatabase compares the model with the recorded answers of the real programs.
-func TestTheModelIsTheRecordedDatabase(t *testing.T) {
+// TestTheModelMatchesTheRecordedDatabase compares the model with the recorded answers of the real programs.
+func TestTheModelMatchesTheRecordedDatabase(t *testing.T) {
 	const version = "7.3.79"
 	dir := t.TempDir()
 	model := startModel(t, version, dir, filepath.Join(dir, "fdb.cluster"))

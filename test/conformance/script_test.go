@@ -110,8 +110,8 @@ func readDifferences(t *testing.T, name string) map[string]string {
 	return known
 }
 
-// TestTheScriptsAreReadable verifies that every line parses and that there are enough.
-func TestTheScriptsAreReadable(t *testing.T) {
+// TestTheConformanceScriptsParse verifies that every line parses and that there are enough.
+func TestTheConformanceScriptsParse(t *testing.T) {
 	commands := 0
 	for _, s := range readScripts(t, commandsFile) {
 		if s.kind == stepRun {

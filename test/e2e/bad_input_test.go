@@ -56,7 +56,7 @@ func TestBadInputIsOneClearErrorAndWritesNothing(t *testing.T) {
 	}
 }
 
-func TestAnErrorIsAnObjectForThoseWhoWantJSON(t *testing.T) {
+func TestAnErrorIsPrintedAsAnObjectWithJSONOutput(t *testing.T) {
 	ns := namespace(t)
 	r := fdb(t, "status", "missing", "-n", ns, "-o", "json")
 	want(t, r, 2)
@@ -69,7 +69,7 @@ func TestAnErrorIsAnObjectForThoseWhoWantJSON(t *testing.T) {
 	}
 }
 
-func TestAReaderIsToldWhichRightIsMissing(t *testing.T) {
+func TestAReadOnlyUserIsRefusedWithTheMissingPermission(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	kubectl(t, "create", "role", "reader", "-n", ns, "--verb=get,list", "--resource=foundationdbclusters.apps.foundationdb.org,pods,persistentvolumeclaims,services,configmaps")
@@ -85,7 +85,7 @@ func TestAReaderIsToldWhichRightIsMissing(t *testing.T) {
 	}
 }
 
-func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
+func TestStatusTimesOutIfTheAPIServerNeverAnswers(t *testing.T) {
 	unresponsive, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestNothingHangsOnAnAPIServerThatNeverAnswers(t *testing.T) {
 	}
 }
 
-func TestWithoutAKubeconfigTheErrorSaysSo(t *testing.T) {
+func TestAMissingKubeconfigIsReported(t *testing.T) {
 	r := runWith(t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG=/nonexistent/kubeconfig", "HOME=/nonexistent") }, "kubectl-fdb", "status", "c")
 	if r.code != 2 && r.code != 8 {
 		t.Errorf("exit code %d, want 2 or 8", r.code)
@@ -121,7 +121,7 @@ func TestWithoutAKubeconfigTheErrorSaysSo(t *testing.T) {
 }
 
 // Two runs at once: one acts, and the other reports which one.
-func TestOfTwoRunsOneActs(t *testing.T) {
+func TestASecondRunReportsTheLeaseHolderAndWritesNothing(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	kubectl(t, "create", "-n", ns, "-f", leaseOf(t, "kubectl-fdb-c", "bob@elsewhere process 7"))
@@ -136,7 +136,7 @@ func TestOfTwoRunsOneActs(t *testing.T) {
 	}
 }
 
-func TestALiveOperatorIsNotDisturbed(t *testing.T) {
+func TestReconcileIsRefusedWhileAnOperatorIsActive(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	kubectl(t, "create", "-n", ns, "-f", leaseOf(t, "fdb-kubernetes-operator", "operator-7d9f"))

@@ -116,7 +116,7 @@ func drained(t *testing.T, ns, node, timeout string, more ...string) result {
 
 // A plain kubectl drain follows the rules: it waits for what must not be evicted, and ends once
 // --act has replaced it. A webhook that is killed denies or allows everything, as configured.
-func TestKubectlDrainFollowsTheRules(t *testing.T) {
+func TestKubectlDrainFollowsTheEvictionWebhook(t *testing.T) {
 	t.Parallel()
 	alone(t)
 	ns := namespace(t)

@@ -47,7 +47,7 @@ func TestKubectlDrainObeysTheBudget(t *testing.T) {
 
 // With --respect-pdb a removal waits for the budget of another team, and names it; check finds that the
 // budget never allows an eviction.
-func TestARemovalWaitsForTheBudgetOfOthers(t *testing.T) {
+func TestARemovalWithRespectPDBWaitsForAnotherTeamsBudget(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

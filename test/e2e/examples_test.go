@@ -12,7 +12,7 @@ import (
 var placeholder = regexp.MustCompile(`\$[a-z]`)
 
 // Every example is accepted by a real API server, with nothing pruned from it.
-func TestEveryExampleIsAccepted(t *testing.T) {
+func TestTheAPIServerAcceptsEveryExample(t *testing.T) {
 	ns := namespace(t)
 	examples, err := filepath.Glob("../../manifests/examples/*.yaml")
 	if err != nil || len(examples) == 0 {

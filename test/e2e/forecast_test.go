@@ -32,7 +32,7 @@ func (p plannedActions) has(setting string) bool {
 // What a plan forecasts is what the passes then do in a live cluster: the same stages carry out the
 // same kinds of actions as often. How often labels and annotations are patched depends on when the
 // passes come. It runs alone: where pods take minutes to start, passes act in more steps than forecast.
-func TestAForecastComesTrue(t *testing.T) {
+func TestAForecastMatchesTheActionsOfLivePasses(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes"), 0)

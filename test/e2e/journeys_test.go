@@ -35,8 +35,8 @@ type journey struct {
 }
 
 const (
-	endless     = "has no end; TestAWatchFollowsAClusterUntilItIsEnded runs one"
-	onATerminal = "needs a terminal; TestAScreenIsWalkedAndReplacesAProcessGroup has one"
+	endless     = "has no end; TestAWatchReconcilesAndServesMetricsUntilTerminated runs one"
+	onATerminal = "needs a terminal; TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup has one"
 	ownSandbox  = "all tests share one sandbox, which is there already"
 	plan        = "kubectl fdb plan sample-cluster"
 	asksAUser   = 7
@@ -236,7 +236,7 @@ var journeys = map[string]journey{
 		},
 		leaveOut: map[string]string{
 			"kubectl apply -f manifests/eviction-webhook/certificate.yaml":        "the sandbox has no cert-manager",
-			"kubectl label namespace fdb kubectl-fdb/eviction-webhook=enabled":    "the webhook's image does not exist, so that evictions there would fail; TestKubectlDrainFollowsTheRules runs one",
+			"kubectl label namespace fdb kubectl-fdb/eviction-webhook=enabled":    "the webhook's image does not exist, so that evictions there would fail; TestKubectlDrainFollowsTheEvictionWebhook runs one",
 			"kubectl apply -f manifests/eviction-webhook/configuration-fail.yaml": "the same",
 		},
 	},
@@ -262,7 +262,7 @@ func installHere(t *testing.T, p *walk) {
 }
 
 // Whoever follows a page of the documentation word for word gets where it leads.
-func TestThePagesCanBeFollowed(t *testing.T) {
+func TestTheDocumentationPagesCanBeFollowedStepByStep(t *testing.T) {
 	t.Parallel()
 	for name, j := range journeys {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
@@ -273,8 +273,8 @@ func TestThePagesCanBeFollowed(t *testing.T) {
 }
 
 // Users will follow any page with commands. The examples on the generated pages of
-// docs/commands are those of --help, which TestEveryExampleOfHelpIsNoMistake runs.
-func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
+// docs/commands are those of --help, which TestHelpExamplesOfEveryCommandAreValid runs.
+func TestEveryDocsPageWithCommandsHasATest(t *testing.T) {
 	names, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("found %d pages: %v", len(names), err)
@@ -291,7 +291,7 @@ func TestEveryPageWithCommandsIsFollowed(t *testing.T) {
 	}
 }
 
-func TestCommandsOfAPage(t *testing.T) {
+func TestCommandsAreExtractedFromDocsPages(t *testing.T) {
 	const text = "Text\n```sh\n# a comment\none --flag   # and why\ntwo \\\n  --more '{\"a\":\"#b\"}'\n\n```\n" +
 		"```console\n$ three\nits output\n```\n```\nnone\n```\n```yaml\nnone: 1\n```\n"
 	want := []string{"one --flag", `two   --more '{"a":"#b"}'`, "three"}
@@ -304,7 +304,7 @@ const bringUp = "kubectl fdb reconcile %s --wait --yes"
 
 // allAtOnce recreates all pods at once. One by one takes a minute for each here, because a
 // database's time, and so the age of its processes, runs faster than that of their pods.
-// TestStoragePodsAreMadeAnewZoneByZone has that patience.
+// TestStoragePodsAreRecreatedZoneByZone has that patience.
 const allAtOnce = "automationOptions: {podUpdateStrategy: Delete, deletionMode: All}\n"
 
 // up brings up the cluster that the pages speak of, with more in its spec.

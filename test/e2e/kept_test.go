@@ -70,7 +70,7 @@ func missingFor(t *testing.T, ns string, some time.Duration) {
 // their replacements: the database has excluded some of the old groups, and nothing goes on. The user
 // reverts the change and keeps the old groups. They are included and unmarked, in this order, and the
 // replacements leave, also the one that runs.
-func TestReplacementsThatAQuotaStopsAreReverted(t *testing.T) {
+func TestReplacementsBlockedByAQuotaCanBeReverted(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
@@ -118,7 +118,7 @@ func TestReplacementsThatAQuotaStopsAreReverted(t *testing.T) {
 
 // A group that is excluded is kept manually: not without --include, and not before the database allows
 // the inclusion; the command prints when.
-func TestAnExcludedGroupIsKept(t *testing.T) {
+func TestUndoingTheReplacementOfAnExcludedGroupRequiresInclude(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

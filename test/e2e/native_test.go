@@ -47,7 +47,7 @@ func shows(t *testing.T, r result, words string) {
 }
 
 // A database whose pods run no commands is read and changed through the client library.
-func TestADatabaseIsReachedWithoutItsPods(t *testing.T) {
+func TestTheNativeTransportWorksWithoutPodExec(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", "processCounts: {storage: 4, log: 4, stateless: 3}\n"))

@@ -80,7 +80,7 @@ func TestANewClusterComesUp(t *testing.T) {
 	want(t, fdb(t, "plan", "sample-cluster", "-n", ns), 0)
 }
 
-func TestClustersOfEveryKindComeUp(t *testing.T) {
+func TestClustersOfEverySpecVariantAreReconciled(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"split-image":    counts + "imageType: split\n",
@@ -107,7 +107,7 @@ func TestClustersOfEveryKindComeUp(t *testing.T) {
 // The plugin is killed right after its first action, repeatedly, until nothing is left
 // to do: so it is killed at every point of a reconcile, and the same command always
 // goes on.
-func TestKilledAfterEveryActionTheSameCommandFinishes(t *testing.T) {
+func TestReconcileFinishesIfKilledAfterEachAction(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

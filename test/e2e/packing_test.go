@@ -54,7 +54,7 @@ func wantPacked(t *testing.T, ns, name string, keys ...string) {
 }
 
 // A new cluster comes up packed by the real scheduler, which would give each pod a node of its own.
-func TestANewClusterIsPacked(t *testing.T) {
+func TestANewClusterIsPackedIntoItsDesiredFaultDomains(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", single+"distributionConfig: {enabled: true, desiredFaultDomains: 2}\n"))
@@ -83,7 +83,7 @@ func TestPackedClustersShareNodes(t *testing.T) {
 
 // With required fault domains, a pod for which its fault domain has no room stays Pending, and the
 // reason names the fault domain. Two pods with one port of the host do not fit on one node.
-func TestAPackedPodWithoutRoomIsReported(t *testing.T) {
+func TestWhyExplainsAPendingPodWithoutRoomInItsFaultDomain(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, strings.Replace(cluster("c", single+"distributionConfig: {enabled: true, desiredFaultDomains: 3, required: true}\n"),
@@ -267,7 +267,7 @@ func countPods(events *json.Decoder, first int, listed chan<- struct{}) (most in
 
 // A packing that cannot work is one error that names the field, its value and the remedy, and no
 // process group, pod or PVC is changed for it.
-func TestAPackingThatCannotWorkIsRefused(t *testing.T) {
+func TestAnImpossibleDistributionConfigIsRefused(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

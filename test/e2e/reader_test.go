@@ -59,7 +59,7 @@ var seeCommands = map[string]seeCommand{
 // A Role that `auth role` prints for a command is all that the command needs. Whoever may
 // only get and list gets the data of Kubernetes, and which verb is missing for the rest;
 // whoever may do nothing at all gets the missing verb immediately.
-func TestWhoMayOnlyLookSeesEverything(t *testing.T) {
+func TestReadOnlyUsersCanRunEveryReadCommand(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
@@ -167,7 +167,7 @@ var notTried = map[string]string{
 }
 
 // A command that looks and is in the help is one that users with a read-only Role will try.
-func TestEverySeeCommandIsTriedByAReader(t *testing.T) {
+func TestEveryReadCommandIsTestedWithTheReadOnlyRole(t *testing.T) {
 	for _, name := range seeCommandsOf(t) {
 		if _, tried := seeCommands[name]; !tried && notTried[name] == "" {
 			t.Errorf("%s is in the help, and no reader tries it", name)

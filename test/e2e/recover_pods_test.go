@@ -47,7 +47,7 @@ func plannedKind(t *testing.T, ns, kind string) string {
 
 // All pods are lost and get other addresses: one plan creates them and follows their addresses. It has
 // a sandbox of its own, as does every test in which former addresses of coordinators become those of others.
-func TestLostPodsAreRecoveredAtOtherAddresses(t *testing.T) {
+func TestLostPodsAreRecoveredAtNewAddresses(t *testing.T) {
 	t.Parallel()
 	alone(t)
 	ns := namespace(t)

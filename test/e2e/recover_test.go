@@ -28,7 +28,7 @@ spec:
 // Every pod of a cluster is lost and gets another address: no quorum answers, the plan has the new
 // addresses under the old name, and a marker key outlives it all. It has a sandbox of its own: a server of another
 // cluster that got one of the former addresses answers there as a coordinator.
-func TestCoordinatorsWithOtherAddressesAreRecovered(t *testing.T) {
+func TestCoordinatorsAreRecoveredAtNewPodAddresses(t *testing.T) {
 	t.Parallel()
 	alone(t)
 	ns := namespace(t)
@@ -73,7 +73,7 @@ routing: {useDNSInClusterFile: false}
 
 // Two of three coordinators are lost with their volumes: their state is copied from the third one to
 // processes that were none, and a marker key outlives it.
-func TestLostCoordinatorsAreReplacedFromTheLastState(t *testing.T) {
+func TestLostCoordinatorsAreReplacedFromTheRemainingOne(t *testing.T) {
 	t.Parallel()
 	alone(t)
 	ns := namespace(t)
@@ -172,7 +172,7 @@ func refusesEditedPlans(t *testing.T, ns, path string) {
 
 // Too many processes are excluded, and the next recovery finds too few. The steps that the plan describes
 // bring the database back.
-func TestADatabaseThatExclusionsTookDownIsBroughtBack(t *testing.T) {
+func TestRecoverPlanRestoresADatabaseDownFromTooManyExclusions(t *testing.T) {
 	t.Parallel()
 	alone(t)
 	ns := namespace(t)

@@ -87,9 +87,9 @@ func execs(requests []string) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool { return !strings.HasPrefix(r, "exec ") })
 }
 
-// TestRequestsOfWholeCommands counts on the wire all that a command sends, from its start to its end.
+// TestRequestCountsOfCommandsStayWithinLimits counts on the wire all that a command sends, from its start to its end.
 // It runs alone: beside the other tests slow answers are requested twice, and waits take more passes.
-func TestRequestsOfWholeCommands(t *testing.T) {
+func TestRequestCountsOfCommandsStayWithinLimits(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, cluster("c", "processCounts: {storage: 4, log: 4, stateless: 3}\n"))
 	r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes")

@@ -79,7 +79,7 @@ func TestAKnobChangeRestartsTheProcesses(t *testing.T) {
 
 // Maintenance is left out: notes of it are in this machine's time, and the databases' time
 // runs faster here.
-func TestStoragePodsAreMadeAnewZoneByZone(t *testing.T) {
+func TestStoragePodsAreRecreatedZoneByZone(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
@@ -108,7 +108,7 @@ func volumes(t *testing.T, ns string) string {
 }
 
 // Whoever made a cluster with other hashes, it is adopted without recreating a pod.
-func TestAClusterIsTakenOverWithoutAPodMadeAnew(t *testing.T) {
+func TestAClusterIsAdoptedWithoutRecreatingPods(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

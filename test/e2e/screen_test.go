@@ -175,7 +175,7 @@ const soonEnough = time.Minute
 // are no sign of progress.
 const longEnough = 20 * time.Minute
 
-func TestAScreenIsWalkedAndReplacesAProcessGroup(t *testing.T) {
+func TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))

@@ -7,7 +7,7 @@ import (
 )
 
 // kubectl, built with the same flags, is the measure of what a kubectl plugin may weigh.
-func TestTheProgramIsNoLargerThanKubectl(t *testing.T) {
+func TestThePluginBinaryIsNoLargerThanKubectl(t *testing.T) {
 	size := func(program string) int64 {
 		t.Helper()
 		info, err := os.Stat(filepath.Join(binDir, program))

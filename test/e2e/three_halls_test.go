@@ -9,7 +9,7 @@ import (
 // coordinators start the database and nine take over, under the database's own lock,
 // which a resource without a prefix takes only with a reason. Without one of the halls, the database has the
 // mode for two of them for a time, in which nothing is drained.
-func TestThreeDataHallsComeUp(t *testing.T) {
+func TestThreeDataHallClusterStartsAndHandlesTheLossOfAHall(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, `apiVersion: apps.foundationdb.org/v1beta2

@@ -7,7 +7,7 @@ import (
 
 // Pods refuse commands, or their answers break off in the middle: nothing is known of
 // the database then, and nothing that needs it is done. One pod that works is enough.
-func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
+func TestAnUnreachableDatabaseIsReportedAndNotChanged(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, cluster("c", counts))
@@ -48,7 +48,7 @@ func TestADatabaseThatCannotBeAskedIsSaidSo(t *testing.T) {
 }
 
 // A pod that never starts is waited for, by name, until the timeout.
-func TestPodsThatNeverStartAreNamed(t *testing.T) {
+func TestWaitReportsPodsThatNeverStart(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	manifest := strings.Replace(cluster("c", counts), "  processes:\n", `  processes:

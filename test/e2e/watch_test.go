@@ -162,7 +162,7 @@ func grantWatch(t *testing.T, ns string) {
 	kubectl(t, "create", "clusterrolebinding", "find-operators-"+ns, "--clusterrole=kubectl-fdb-find-operators", account)
 }
 
-func TestAWatchFollowsAClusterUntilItIsEnded(t *testing.T) {
+func TestAWatchReconcilesAndServesMetricsUntilTerminated(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	grantWatch(t, ns)
@@ -226,7 +226,7 @@ func (w *watch) end(t *testing.T, signal syscall.Signal, code int) {
 	}
 }
 
-func TestAWatchThatIsEndedWhileItActsGivesTheLeaseBack(t *testing.T) {
+func TestAWatchTerminatedDuringAnActionReleasesTheLease(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	grantWatch(t, ns)
@@ -240,7 +240,7 @@ func TestAWatchThatIsEndedWhileItActsGivesTheLeaseBack(t *testing.T) {
 	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait"), 0)
 }
 
-func TestAWatchEndsWithItsCluster(t *testing.T) {
+func TestAWatchEndsWhenItsClusterIsDeleted(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	grantWatch(t, ns)
@@ -258,7 +258,7 @@ func TestAWatchEndsWithItsCluster(t *testing.T) {
 	}
 }
 
-func TestTheManifestsForInsideTheClusterAreAccepted(t *testing.T) {
+func TestTheAPIServerAcceptsTheInClusterManifests(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	for _, file := range []string{"access.yaml", "deployment.yaml", "cronjob.yaml"} {

@@ -26,7 +26,7 @@ const chart = "../../manifests/helm/kubectl-fdb"
 var update = flag.Bool("update", false, "copy the manifests that the chart wraps, and write the golden files")
 
 // The chart has no roles, pods or alerts of its own: its files are those of manifests/.
-func TestTheFilesOfTheChartAreTheManifests(t *testing.T) {
+func TestChartFilesMatchTheManifests(t *testing.T) {
 	files, err := filepath.Glob(chart + "/files/*")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -172,7 +172,7 @@ func withoutHelm(v any) {
 }
 
 // With default values a release named kubectl-fdb is what the overlay is.
-func TestTheChartIsTheOverlay(t *testing.T) {
+func TestTheDefaultChartMatchesTheOverlay(t *testing.T) {
 	for mode, unused := range map[string][]string{
 		"watch": nil, "scheduled": {"Role/kubectl-fdb-watch", "RoleBinding/kubectl-fdb-watch"}, // a CronJob needs none
 	} {
@@ -199,7 +199,7 @@ func TestTheChartIsTheOverlay(t *testing.T) {
 }
 
 // What the values change, and nothing else, as golden files.
-func TestValuesChangeWhatTheySay(t *testing.T) {
+func TestChartValuesRenderTheExpectedObjects(t *testing.T) {
 	for name, values := range map[string]string{
 		"watch": "",
 		"all": `
@@ -266,7 +266,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // Rules are copied whole, with the templates of alerts in them.
-func TestRulesAndAlertsAreThoseOfTheManifests(t *testing.T) {
+func TestChartRolesAndAlertsMatchTheManifests(t *testing.T) {
 	texts, err := rendered(t, given(t, "{prometheusRule: {enabled: true}, rbac: {readNodes: true, backups: true, disruptionBudgets: true, detectFailures: true, evictPods: true}}"))
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestRulesAndAlertsAreThoseOfTheManifests(t *testing.T) {
 	}
 }
 
-func TestBadValuesAreRefused(t *testing.T) {
+func TestInvalidChartValuesAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct{ values, want string }{
 		"no cluster":                       {`cluster: ""`, "/cluster"},
 		"a cluster that is no name":        {"cluster: Sample_Cluster", "/cluster"},
@@ -333,7 +333,7 @@ func TestHelmLintFindsNothing(t *testing.T) {
 }
 
 // The defaults in values.yaml are complete: only cluster and image.tag are required.
-func TestTheDefaultsLackOnlyWhatIsRequired(t *testing.T) {
+func TestChartDefaultsRequireOnlyClusterAndImageTag(t *testing.T) {
 	if _, err := rendered(t, map[string]any{}); err == nil {
 		t.Error("the chart renders without a cluster")
 	}

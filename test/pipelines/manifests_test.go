@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "copy pipeline.sh into the manifests")
 
 // The scripts of the Task and the WorkflowTemplate are the last field of their files.
-func TestScriptsOfManifestsArePipelineSh(t *testing.T) {
+func TestPipelineManifestsEmbedPipelineSh(t *testing.T) {
 	script, err := os.ReadFile(manifests + "pipeline.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestManifestsOfPipelinesMatchTheirSchemas(t *testing.T) {
 }
 
 // The workflow of the page, with the action of this repository instead of that of a release.
-func TestTheWorkflowOfThePageIsValid(t *testing.T) {
+func TestThePipelinesPageWorkflowIsValid(t *testing.T) {
 	page, err := os.ReadFile(root + "/docs/pipelines.md")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func archive(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-func TestTheActionInstallsAReleaseWithItsChecksum(t *testing.T) {
+func TestTheGitHubActionVerifiesTheReleaseChecksum(t *testing.T) {
 	content := archive(t)
 	name := fmt.Sprintf("kubectl-fdb_0.1.0_%s_%s.tar.gz", runtime.GOOS, runtime.GOARCH)
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))

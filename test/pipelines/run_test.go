@@ -13,7 +13,7 @@ import (
 )
 
 // Two runs of one mode leave one comment, behind a page of others, and one of another user as it was.
-func TestACommentIsUpdatedInPlace(t *testing.T) {
+func TestAPipelineCommentIsUpdatedInPlace(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		g := newGitHub(t)
@@ -44,7 +44,7 @@ func TestACommentIsUpdatedInPlace(t *testing.T) {
 	})
 }
 
-func TestAPlanIsApplied(t *testing.T) {
+func TestAPipelineAppliesASavedPlan(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		g := newGitHub(t)
@@ -105,7 +105,7 @@ func TestApplyRefusesAPlanThatWasNotApproved(t *testing.T) {
 }
 
 // A comment changes no exit code, whether it is written or not.
-func TestExitCodesAreThoseOfTheCommand(t *testing.T) {
+func TestPipelineExitCodesAreThoseOfTheCommand(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		for _, mode := range []string{"check", "plan", "apply"} {
@@ -135,7 +135,7 @@ func TestExitCodesAreThoseOfTheCommand(t *testing.T) {
 	})
 }
 
-func TestALongPlanIsCutWithAPointer(t *testing.T) {
+func TestAPipelineCommentTruncatesLongOutputAndLinksTheLog(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		g := newGitHub(t)
@@ -161,7 +161,7 @@ func TestALongPlanIsCutWithAPointer(t *testing.T) {
 }
 
 // Neither what the command prints, nor the log, nor an argument of a process has the token.
-func TestNoCommentHasTheToken(t *testing.T) {
+func TestPipelineCommentsAndArgumentsContainNoToken(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		g := newGitHub(t)
@@ -212,7 +212,7 @@ func TestBadInputIsRefused(t *testing.T) {
 }
 
 // The plugin itself, without a Kubernetes cluster.
-func TestTheBinaryChecksADump(t *testing.T) {
+func TestPipelineChecksADumpWithTheBuiltPlugin(t *testing.T) {
 	t.Parallel()
 	program := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(program, "kubectl-fdb"), "./cmd/kubectl-fdb")

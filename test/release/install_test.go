@@ -83,7 +83,7 @@ func (s stranger) enter(t *testing.T, line string) string {
 }
 
 // All that a user enters who has kubectl, Krew and the files of a release.
-func TestAStrangerInstallsFromThePage(t *testing.T) {
+func TestTheInstallationPageInstallsARelease(t *testing.T) {
 	s := newStranger(t)
 	if output := s.enter(t, "sha256sum --check --ignore-missing checksums.txt"); strings.Count(output, ": OK\n") < 10 {
 		t.Errorf("verified: %s", output)
@@ -110,7 +110,7 @@ func TestAStrangerInstallsFromThePage(t *testing.T) {
 
 var testOfPage = regexp.MustCompile(`-run (Test\w+)$`)
 
-func TestTheTestsOfTheInstallPageExist(t *testing.T) {
+func TestTheInstallPageNamesExistingTests(t *testing.T) {
 	lines := commandsOf(t, "checkout")
 	list := ""
 	files, err := filepath.Glob("*_test.go")

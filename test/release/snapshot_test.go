@@ -138,7 +138,7 @@ func sums(t *testing.T, dist string) map[string]string {
 }
 
 // The second build is in a directory of another name and length, in another time zone.
-func TestReleasesAreBuiltTwiceWithTheSameBytes(t *testing.T) {
+func TestReleaseBuildsAreReproducible(t *testing.T) {
 	want := sums(t, snapshot(t))
 	second := build(t.Context(), filepath.Join(t.TempDir(), "another", "place"), []string{"TZ=Pacific/Auckland"})
 	if second.err != nil {
@@ -156,7 +156,7 @@ func TestReleasesAreBuiltTwiceWithTheSameBytes(t *testing.T) {
 }
 
 // A build cache would hide that a path gets into a binary.
-func TestABinaryIsBuiltWithoutTheCacheWithTheSameBytes(t *testing.T) {
+func TestABuildWithoutTheCacheProducesTheSameBinary(t *testing.T) {
 	dist := snapshot(t)
 	var about struct {
 		Tag string `json:"tag"`
@@ -230,7 +230,7 @@ func TestArchivesHaveManifestsCompletionsAndManPages(t *testing.T) {
 }
 
 // What the package manager of Debian reads in a package.
-func TestDebianPackagesHaveThePlacesOfTheDistribution(t *testing.T) {
+func TestDebianPackagesInstallToStandardPaths(t *testing.T) {
 	packages, err := filepath.Glob(filepath.Join(snapshot(t), "*.deb"))
 	if err != nil || len(packages) != 2 {
 		t.Fatalf("%d packages: %v", len(packages), err)
@@ -284,7 +284,7 @@ func TestBillsOfMaterialsListTheModules(t *testing.T) {
 }
 
 // The image is what registries accept, for both platforms.
-func TestTheImageIsValid(t *testing.T) {
+func TestTheReleaseImageIsValidForBothPlatforms(t *testing.T) {
 	dist, dir := snapshot(t), t.TempDir()
 	run(t, dir, nil, "tar", "-xf", filepath.Join(dist, "image.tar"))
 	top, err := layout.ImageIndexFromPath(dir)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-func TestMessagesComeBack(t *testing.T) {
+func TestClientLibraryMessagesRoundTrip(t *testing.T) {
 	want := [][]byte{[]byte("set"), {}, []byte("a,b:3\x00"), bytes.Repeat([]byte("x"), 100_000)}
 	from := bufio.NewReader(bytes.NewReader(slices.Concat(message(want...), message())))
 	got, err := readMessage(from)
@@ -30,7 +30,7 @@ func TestMessagesComeBack(t *testing.T) {
 	}
 }
 
-func TestBrokenMessagesAreErrors(t *testing.T) {
+func TestMalformedClientLibraryMessagesAreErrors(t *testing.T) {
 	for _, text := range []string{"3", "3:ab", "3:abc;", "x:abc,", "-1:,", "4:1:a;,", "99999999:a,", "999999999999:a,", "3:1:a,"} {
 		if got, err := readMessage(bufio.NewReader(strings.NewReader(text))); err == nil || errors.Is(err, io.EOF) {
 			t.Errorf("%q: got %q (%v)", text, got, err)
@@ -54,7 +54,7 @@ func replyTo(c net.Conn, fields ...string) [][]byte {
 	return reply
 }
 
-func TestRequestsWithoutSenseFail(t *testing.T) {
+func TestInvalidClientLibraryRequestsFail(t *testing.T) {
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
 	go func() {
@@ -79,7 +79,7 @@ func TestRequestsWithoutSenseFail(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheContextEndsAConnection(t *testing.T) {
+func TestServeReturnsWhenTheContextIsCanceled(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer func() { _ = ours.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())

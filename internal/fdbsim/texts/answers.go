@@ -29,7 +29,7 @@ var answers = sync.OnceValue(func() map[string]Answer {
 	}
 	var all []Answer
 	if err := json.Unmarshal(content, &all); err != nil {
-		return found // TestEveryAnswerIsReadable
+		return found // TestEveryEmbeddedFdbcliAnswerHasOutput
 	}
 	for _, a := range all {
 		found[a.Line] = a

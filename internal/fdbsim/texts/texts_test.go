@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestEveryAnswerIsReadable(t *testing.T) {
+func TestEveryEmbeddedFdbcliAnswerHasOutput(t *testing.T) {
 	content, err := files.ReadFile("answers.json")
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func TestEveryAnswerIsReadable(t *testing.T) {
 	}
 }
 
-func TestEveryTopicOfTheOverviewHasHelp(t *testing.T) {
+func TestEveryFdbcliCommandHasHelpAndUsage(t *testing.T) {
 	overview, _ := Help(Overview)
 	for line := range strings.Lines(overview) {
 		name, isCommand := strings.CutSuffix(strings.TrimPrefix(line, " "), ":\n")

@@ -40,7 +40,7 @@ type summary struct {
 	Active          bool
 }
 
-func TestRecordsAreJoinedByRun(t *testing.T) {
+func TestAuditEntriesAreGroupedByRun(t *testing.T) {
 	tests := map[string]struct {
 		in   Input
 		want []summary

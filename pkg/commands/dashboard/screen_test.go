@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
-func TestCommandsOfAReplayAreAboutWhatWasRecorded(t *testing.T) {
+func TestReplayCommandsUseTheRecordedNamespaceAndContext(t *testing.T) {
 	where, namespace, fdb, kubectl := asRecorded(inspect.Metadata{Cluster: "c", Namespace: "there", Context: "prod"})
 	if where != "prod" || namespace != "there" || fdb("why", "c") != "kubectl fdb why c -n there --context prod" {
 		t.Errorf("%s, %s, %s", where, namespace, fdb("why", "c"))

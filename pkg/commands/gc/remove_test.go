@@ -6,7 +6,7 @@ import (
 )
 
 // The command in the audit removes the same when it is repeated.
-func TestTheAuditedCommandHasThePVCs(t *testing.T) {
+func TestTheAuditedGCCommandNamesThePVCs(t *testing.T) {
 	if words := (options{}).words("sample"); !slices.Equal(words, []string{"gc", "sample"}) {
 		t.Error(words)
 	}

@@ -41,7 +41,7 @@ func (g *given) cluster(t *testing.T, name string) *v1beta2.FoundationDBCluster 
 	return typed
 }
 
-func TestAClusterIsCreatedFromAFewSettings(t *testing.T) {
+func TestCreateBuildsAClusterFromItsFlags(t *testing.T) {
 	g := newGiven(t)
 	err := g.create(t, "orders", "--version", "7.3.79", "--redundancy", "triple", "--storage", "5", "--volume-size", "256Gi", "--storage-class", "fast", "--yes")
 	if err != nil || g.changes != 4 {
@@ -61,7 +61,7 @@ func TestAClusterIsCreatedFromAFewSettings(t *testing.T) {
 	}
 }
 
-func TestAnExistingClusterIsNeverChanged(t *testing.T) {
+func TestCreateNeverChangesAnExistingCluster(t *testing.T) {
 	g := newGiven(t)
 	if err := g.create(t, "orders", "--version", "7.3.79", "--yes"); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func (g *given) answer(t *testing.T, input string, args ...string) error {
 	return cmd.ExecuteContext(t.Context())
 }
 
-func TestAClusterIsCreatedFromAFewAnswers(t *testing.T) {
+func TestCreatePromptsForTheSettingsOfANewCluster(t *testing.T) {
 	g := newGiven(t)
 	if err := g.answer(t, "\ntwice\ntriple\n5\nmuch\n256Gi\n\ny\n", "orders"); err != nil || g.changes != 4 {
 		t.Fatalf("%v, %d changes\n%s", err, g.changes, &g.out)
@@ -144,7 +144,7 @@ func TestAClusterIsCreatedFromAFewAnswers(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatWasNotGivenIsAskedFor(t *testing.T) {
+func TestCreatePromptsOnlyForMissingValues(t *testing.T) {
 	for name, tt := range map[string]struct {
 		input string
 		args  string
@@ -176,7 +176,7 @@ func TestOnlyWhatWasNotGivenIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestNothingIsAskedForOnAPipe(t *testing.T) {
+func TestCreateDoesNotPromptWithoutATerminal(t *testing.T) {
 	for name, piped := range map[string]func(*session.Env) any{
 		"stdin":  func(e *session.Env) any { return e.In },
 		"stdout": func(e *session.Env) any { return e.Out },

@@ -86,7 +86,7 @@ func definitions(t *testing.T) []*unstructured.Unstructured {
 	return all
 }
 
-func TestDefinitionsAreInstalledOnce(t *testing.T) {
+func TestInstallCRDsIsIdempotent(t *testing.T) {
 	g := newGiven(t)
 	if err := g.run(t, "crds", "--dry-run"); err != nil || g.changes != 0 || strings.Count(g.out.String(), string(missing)) != 3 {
 		t.Errorf("dry run: %v, %d changes\n%s", err, g.changes, &g.out)
@@ -100,7 +100,7 @@ func TestDefinitionsAreInstalledOnce(t *testing.T) {
 }
 
 // A definition with fewer fields would delete data of resources, so existing ones are left alone.
-func TestExistingDefinitionsAreNeverChanged(t *testing.T) {
+func TestInstallNeverChangesExistingCRDs(t *testing.T) {
 	newer, older := definitions(t)[0], definitions(t)[1]
 	if err := unstructured.SetNestedField(newer.Object, "more", "spec", "names", "another"); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestRolesAreInstalledInTheNamespace(t *testing.T) {
 }
 
 // Every manifest is printed as objects, without an API server.
-func TestManifestsArePrinted(t *testing.T) {
+func TestInstallPrintWorksWithoutAnAPIServer(t *testing.T) {
 	g := newGiven(t)
 	g.env.Client = func() (client.Client, error) { return nil, errors.New("no API server") }
 	for args, kinds := range map[string][]string{"crds": {kindCRD}, "rbac " + strings.Join(roleNames(), " "): {"Role", "ClusterRole"}} {
@@ -182,7 +182,7 @@ func TestManifestsArePrinted(t *testing.T) {
 }
 
 // An API server that drops part of a manifest has not installed it.
-func TestWhatIsStoredIsReadBack(t *testing.T) {
+func TestInstallReadsBackTheStoredObjects(t *testing.T) {
 	g := newGiven(t)
 	g.api = interceptor.NewClient(g.api.(client.WithWatch), interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {

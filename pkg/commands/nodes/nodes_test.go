@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestANodeIsNamedOnce(t *testing.T) {
+func TestDuplicateNodeArgumentsAreRemoved(t *testing.T) {
 	names, err := namesOf([]string{"node/n2", "n1", "n2"})
 	if err != nil || !slices.Equal(names, []string{"n1", "n2"}) {
 		t.Errorf("%v, %v", names, err)

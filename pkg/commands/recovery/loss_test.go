@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-func TestALossIsConfirmedByName(t *testing.T) {
+func TestARecoveryWithDataLossIsConfirmedByClusterName(t *testing.T) {
 	tests := map[string]struct {
 		options  applyOptions
 		terminal bool

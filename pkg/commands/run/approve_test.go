@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAPlanIsApprovedByTheDigestThatCoversIt(t *testing.T) {
+func TestTheApprovalDigestCoversTheForecastIfThereIsOne(t *testing.T) {
 	for name, row := range map[string]struct {
 		plan, want string
 		fails      bool
@@ -25,7 +25,7 @@ func TestAPlanIsApprovedByTheDigestThatCoversIt(t *testing.T) {
 	}
 }
 
-func TestADryRunLeavesOutApprovals(t *testing.T) {
+func TestADryRunOfARunbookStepDropsApprovalFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"reconcile c --yes --wait":       "reconcile c --wait --dry-run",
 		"reconcile c -y --plan p --wait": "reconcile c --wait --dry-run",

@@ -20,7 +20,7 @@ func newStateMap(at time.Time) (*stateMap, *clocktesting.FakeClock) {
 	return &stateMap{client: fake.NewClientBuilder().Build(), key: types.NamespacedName{Namespace: "fdb", Name: "change"}, holder: "me", clock: clock}, clock
 }
 
-func TestAHoldIsRenewedWhileAStepRuns(t *testing.T) {
+func TestTheHoldOnARunbookStateIsRenewedWhileAStepRuns(t *testing.T) {
 	m, clock := newStateMap(time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
 	if err := m.write(t.Context(), []byte("{}"), nil, nil); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestAHoldIsRenewedWhileAStepRuns(t *testing.T) {
 	}
 }
 
-func TestAStateThatIsTooLargeForAConfigMapIsAnError(t *testing.T) {
+func TestRunbookStateTooLargeForAConfigMapIsAnError(t *testing.T) {
 	m, _ := newStateMap(time.Now())
 	err := m.write(t.Context(), bytes.Repeat([]byte("a"), maxConfigMapBytes+1), nil, nil)
 	if exit.Code(err) != exit.ExitUsage || !strings.Contains(err.Error(), "use a state file") {
@@ -55,7 +55,7 @@ func TestAStateThatIsTooLargeForAConfigMapIsAnError(t *testing.T) {
 	}
 }
 
-func TestASavedOutputIsUnpackedAsItWas(t *testing.T) {
+func TestSavedStepOutputSurvivesCompression(t *testing.T) {
 	text := bytes.Repeat([]byte(`{"kind":"Plan"}`), 1000)
 	small, err := packed(text)
 	if err != nil || len(small) > len(text)/2 {
@@ -72,7 +72,7 @@ func TestASavedOutputIsUnpackedAsItWas(t *testing.T) {
 	}
 }
 
-func TestTwoRunsThatBeginTogetherAreKeptApart(t *testing.T) {
+func TestTheSecondOfTwoSimultaneousRunsGetsAConflict(t *testing.T) {
 	first, _ := newStateMap(time.Now())
 	second := &stateMap{client: first.client, key: first.key, holder: "other", clock: first.clock}
 	if err := first.write(t.Context(), []byte("{}"), nil, nil); err != nil {

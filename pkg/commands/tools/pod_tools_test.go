@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatMayChangeADatabaseIsNamed(t *testing.T) {
+func TestFdbcliCommandsThatMayChangeTheDatabaseAreListed(t *testing.T) {
 	for script, want := range map[string][]string{
 		"status json":                          nil,
 		"status; getrange a b ;; coordinators": nil,

@@ -32,7 +32,7 @@ func names(t *testing.T, dir string) []string {
 	return all
 }
 
-func TestARingIsBoundedByAgeAndSizeAndLosesTheOldestFirst(t *testing.T) {
+func TestTheDumpRingIsBoundedByAgeAndSizeAndDropsTheOldest(t *testing.T) {
 	for name, row := range map[string]struct {
 		keep time.Duration
 		most int64
@@ -55,7 +55,7 @@ func TestARingIsBoundedByAgeAndSizeAndLosesTheOldestFirst(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreNeverRemoved(t *testing.T) {
+func TestDumpRotationNeverRemovesOtherFiles(t *testing.T) {
 	r := Ring{Dir: t.TempDir(), Name: "a", Keep: time.Minute, MaxBytes: 1}
 	others := []string{".b-20261119T120000Z.tar.zst.12", "a-2026.tar.zst", "a-20261119T120000Z.tar.gz", "a-b-20261119T120000Z.tar.zst", "a.tar.zst", "b-20261119T120000Z.tar.zst", "notes"}
 	for _, name := range others {
@@ -72,7 +72,7 @@ func TestOtherFilesAreNeverRemoved(t *testing.T) {
 	}
 }
 
-func TestOneDumpThatIsLargerThanTheLimitIsAnError(t *testing.T) {
+func TestADumpLargerThanTheLimitIsRemovedWithAnError(t *testing.T) {
 	r := Ring{Dir: t.TempDir(), Name: "a", Keep: time.Hour, MaxBytes: 100}
 	write(t, r.Path(noon.Add(-time.Minute)), 50)
 	write(t, r.Path(noon), 101)
@@ -84,7 +84,7 @@ func TestOneDumpThatIsLargerThanTheLimitIsAnError(t *testing.T) {
 	}
 }
 
-func TestPrepareRemovesWhatAKilledProcessLeft(t *testing.T) {
+func TestPrepareRemovesTemporaryFilesOfAKilledProcess(t *testing.T) {
 	r := Ring{Dir: filepath.Join(t.TempDir(), "new", "dir"), Name: "a"}
 	if err := r.Prepare(); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func (a answering) expire(ctx context.Context) error {
 
 // A deletion that was cut off has done part of its work, whatever cut it off. It is no store
 // that does not answer.
-func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
+func TestAnInterruptedBackupDeleteOrExpireIsUnfinished(t *testing.T) {
 	lost := &admin.TransportError{Started: true, Where: "pod fdb/agent", Err: errors.New("broken pipe")}
 	unreached := &admin.TransportError{Where: "pod fdb/agent", Err: errors.New("no such pod")}
 	tests := map[string]struct {
@@ -81,7 +81,7 @@ func TestADeletionThatIsCutOffIsUnfinished(t *testing.T) {
 
 // The tools record the deletion once it is complete: what was cut off after that
 // is done.
-func TestAnExpiryThatIsNotedIsFinished(t *testing.T) {
+func TestAnExpiryRecordedInTheBackupCountsAsComplete(t *testing.T) {
 	err := answering(func(_ context.Context, c admin.Command) (admin.Result, error) {
 		if c.Argv[1] == "describe" {
 			return admin.Result{Stdout: []byte(`{"SchemaVersion":"1.0.0","URL":"` + nightly + `","Restorable":false,"Snapshots":[],"ExpiredEnd":{"Version":5}}`)}, nil
@@ -93,7 +93,7 @@ func TestAnExpiryThatIsNotedIsFinished(t *testing.T) {
 	}
 }
 
-func TestADeletionHasItsLimitAndIsTied(t *testing.T) {
+func TestBackupDeletionsHaveATimeLimitAndEndWithTheirClient(t *testing.T) {
 	deletions := 0
 	a := answering(func(_ context.Context, c admin.Command) (admin.Result, error) {
 		if deletes := c.Argv[1] != "describe"; deletes {
@@ -114,7 +114,7 @@ func TestADeletionHasItsLimitAndIsTied(t *testing.T) {
 }
 
 // An unresponsive store is detected before an hour is spent on it.
-func TestASilentStoreIsFoundOutBeforeADeletion(t *testing.T) {
+func TestAnUnresponsiveStoreIsDetectedBeforeADeletion(t *testing.T) {
 	for name, tt := range map[string]struct {
 		result admin.Result
 		want   admin.Kind
@@ -146,7 +146,7 @@ func tied(t *testing.T, script string) (cmd *exec.Cmd, input io.Closer) {
 	return cmd, stdin
 }
 
-func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
+func TestATiedToolEndsWhenItsClientDisconnects(t *testing.T) {
 	reported := filepath.Join(t.TempDir(), "terminated")
 	begun := filepath.Join(t.TempDir(), "begun")
 	cmd, input := tied(t, `trap 'echo ended > `+reported+`; exit 0' TERM; echo > `+begun+`; while :; do sleep 0.1; done`)
@@ -163,7 +163,7 @@ func TestATiedToolEndsWithWhoWaitsForIt(t *testing.T) {
 
 // A connection can be lost without an end: a laptop that sleeps sends
 // nothing.
-func TestATiedToolEndsWhenNobodySaysThatHeWaits(t *testing.T) {
+func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	argv := admin.Wrapped(admin.Command{Argv: []string{"sh", "-c", "while :; do sleep 0.1; done"}, Limit: time.Minute, Tied: true})
 	at := slices.Index(argv, "30")
 	if at < 0 {
@@ -210,7 +210,7 @@ func await(t *testing.T, path string) {
 	t.Fatalf("%s never came to be", path)
 }
 
-func TestATiedToolThatEndsIsToldAsItIs(t *testing.T) {
+func TestATiedToolKeepsItsExitCodeAndOutput(t *testing.T) {
 	cmd, input := tied(t, "echo out; echo err >&2; cat; exit 3")
 	defer func() { _ = input.Close() }()
 	var stdout, stderr bytes.Buffer
@@ -222,7 +222,7 @@ func TestATiedToolThatEndsIsToldAsItIs(t *testing.T) {
 	}
 }
 
-func TestATiedToolInAPod(t *testing.T) {
+func TestATiedToolInAPodEndsWhenTheClientDisconnects(t *testing.T) {
 	for name, webSocket := range protocols {
 		t.Run(name, func(t *testing.T) {
 			ended := make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 )
 
-func TestWhatIsInAStoreIsFoundAndExpired(t *testing.T) {
+func TestBackupsInAStoreAreFoundDescribedAndExpired(t *testing.T) {
 	s := newSite(t)
 	if there, err := s.backups.Describe(t.Context(), nightly); err != nil || there != nil {
 		t.Errorf("nothing is there, and yet: %+v, %v", there, err)
@@ -48,7 +48,7 @@ func TestWhatIsInAStoreIsFoundAndExpired(t *testing.T) {
 }
 
 // The tools print the secrets that are in the files of an agent.
-func TestWhatIsFoundInAStoreTellsNoSecret(t *testing.T) {
+func TestBackupsFoundInAStoreContainNoSecret(t *testing.T) {
 	printed := admin.Result{Stdout: []byte("blobstore://key:hunter2@store:9000/nightly?bucket=fdb-backups&region=eu\n")}
 	found, err := admin.NewBackups(&scripted{[]admin.Result{printed}}, nil).Found(t.Context(), nightly)
 	if err != nil || len(found) != 1 || strings.Contains(found[0], "hunter2") || !fdb.SameBackupPlace(found[0], nightly) {
@@ -56,7 +56,7 @@ func TestWhatIsFoundInAStoreTellsNoSecret(t *testing.T) {
 	}
 }
 
-func TestADescriptionThatIsNotUnderstoodIsNone(t *testing.T) {
+func TestAnInvalidBackupDescriptionIsAnError(t *testing.T) {
 	const good = `{"SchemaVersion":"1.0.0","URL":"` + nightly + `","Restorable":false,"Snapshots":[]}`
 	for name, text := range map[string]string{
 		"another version": strings.Replace(good, "1.0.0", "2.0.0", 1),
@@ -74,7 +74,7 @@ func TestADescriptionThatIsNotUnderstoodIsNone(t *testing.T) {
 	}
 }
 
-func TestVersionsHaveTheTimesOfTheDatabaseThatWroteThem(t *testing.T) {
+func TestBackupDescribeWithTimesAddsTimestamps(t *testing.T) {
 	s := newSite(t)
 	s.fill(t, "writemode on; set greeting hello")
 	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default", Continuous: true, Period: time.Minute}, seven); err != nil {

@@ -72,7 +72,7 @@ func (s site) fill(t *testing.T, line string) {
 	}
 }
 
-func TestABackupFromItsStartToItsEnd(t *testing.T) {
+func TestFdbbackupStartsModifiesPausesResumesAndStopsABackup(t *testing.T) {
 	s := newSite(t)
 	start := fdb.BackupStart{URL: nightly, Tag: "nightly", Continuous: true, Period: time.Hour}
 	if err := s.backups.Start(t.Context(), start, seven); err != nil {
@@ -111,7 +111,7 @@ func TestABackupFromItsStartToItsEnd(t *testing.T) {
 // unnoted is for starts that are not recorded.
 func unnoted() error { return nil }
 
-func TestARestoreOfWhatWasDeleted(t *testing.T) {
+func TestClearedKeysAreRestoredAndRestoresOverDataAreRefused(t *testing.T) {
 	s := newSite(t)
 	s.fill(t, "writemode on; set greeting hello")
 	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
@@ -136,7 +136,7 @@ func TestARestoreOfWhatWasDeleted(t *testing.T) {
 	}
 }
 
-func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
+func TestBackupStartFailuresAreReportedAsOneClearError(t *testing.T) {
 	tests := map[string]struct {
 		url  string
 		kind admin.Kind
@@ -162,7 +162,7 @@ func TestWhatBackupToolsRefuseIsOneClearError(t *testing.T) {
 	}
 }
 
-func TestNoSecretIsEverAnArgument(t *testing.T) {
+func TestBackupURLsWithSecretsAreNeverPassedAsArguments(t *testing.T) {
 	s := newSite(t)
 	secret := strings.Replace(nightly, "key@", "key:hunter2@", 1)
 	_, deleting := s.backups.DeleteData(t.Context(), secret, time.Hour)
@@ -187,7 +187,7 @@ func TestNoSecretIsEverAnArgument(t *testing.T) {
 	}
 }
 
-func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
+func TestBackupDataDeletionReportsWhenTheDestinationIsEmpty(t *testing.T) {
 	s := newSite(t)
 	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestDataOfABackupIsDeletedUntilNothingIsThere(t *testing.T) {
 }
 
 // A command that is cut off may have worked. The read-back decides.
-func TestABackupThatWasStartedOutOfSightIsNotAnError(t *testing.T) {
+func TestABackupStartWithoutAResponseIsVerifiedByReadBack(t *testing.T) {
 	for name, applied := range map[string]bool{"it was": true, "it was not": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -234,7 +234,7 @@ func fails(text string) admin.Result { return admin.Result{ExitCode: 1, Stderr: 
 
 // What was started must not be noted as never started: only words that are known to mean
 // no count as such, and only when the database can be looked at after them.
-func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
+func TestARestoreRefusalRequiresAKnownErrorAndAReadBack(t *testing.T) {
 	const refusal = "ERROR: Attempted to restore into a non-empty destination database"
 	none := admin.Result{Stdout: []byte("\n")}
 	tests := map[string]struct {
@@ -257,7 +257,7 @@ func TestOnlyAKnownRefusalThatWasLookedAtCounts(t *testing.T) {
 }
 
 // What another user starts while a start is lost is not what was to be started.
-func TestAStartIsNotProvenByTheStartOfAnother(t *testing.T) {
+func TestALostStartIsConfirmedOnlyByAMatchingBackupOrRestore(t *testing.T) {
 	const uid = "b6322a78ff117ca3896cd069545eb293"
 	listed := func(tag, url, version string) admin.Result {
 		return admin.Result{Stdout: []byte("Tag: " + tag + "  UID: " + uid + "  State: running  Blocks: 0/0  BlocksInProgress: 0  Files: 0  BytesWritten: 0  " +
@@ -297,7 +297,7 @@ func TestAStartIsNotProvenByTheStartOfAnother(t *testing.T) {
 }
 
 // Before an agent has started the backup, its period is not reported.
-func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
+func TestABackupChangeThatTheStatusDoesNotReportIsUnknown(t *testing.T) {
 	untold := `{"SchemaVersion":"1.0.0","BackupAgentsPaused":false,"Tag":"default","UID":"1","Status":{"Name":"Submitted","Running":true},"DestinationURL":"` + nightly + `"}`
 	b := admin.NewBackups(&scripted{[]admin.Result{{}, {Stdout: []byte(untold)}}}, nil)
 	err := b.Modify(t.Context(), fdb.BackupChange{Tag: "default", Period: time.Hour})
@@ -306,7 +306,7 @@ func TestAChangeThatNobodyCanSeeIsUnknown(t *testing.T) {
 	}
 }
 
-func TestARestoreIsAbortedAndNoOther(t *testing.T) {
+func TestAbortRestoreAbortsOnlyTheRestoreWithTheGivenUID(t *testing.T) {
 	s := newSite(t)
 	s.fill(t, "writemode on; set greeting hello")
 	if err := s.backups.Start(t.Context(), fdb.BackupStart{URL: nightly, Tag: "default"}, seven); err != nil {
@@ -348,7 +348,7 @@ func TestARestoreIsAbortedAndNoOther(t *testing.T) {
 }
 
 // An abort that is cut off may have worked, and one that came too late did not.
-func TestWhatBecameOfAnAbortIsReadBack(t *testing.T) {
+func TestTheResultOfARestoreAbortIsReadBack(t *testing.T) {
 	line := func(state string) admin.Result {
 		return admin.Result{Stdout: []byte("Tag: default  UID: b6322a78ff117ca3896cd069545eb293  State: " + state + "  Blocks: 0/0  BlocksInProgress: 0  Files: 0  BytesWritten: 0  " +
 			"CurrentVersion: -1 FirstConsistentVersion: 0  ApplyVersionLag: 0  LastError: None  URL: " + nightly + "  Range: ''-'\\xff'  AddPrefix: ''  RemovePrefix: ''  Version: 42\n\n\n")}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTokensSurviveTheLexer(t *testing.T) {
+func TestTokensAreEscapedForTheFdbcliLexer(t *testing.T) {
 	cases := map[string]struct{ token, want string }{
 		"an address":   {"10.1.2.3:4501", "10.1.2.3:4501"},
 		"a locality":   {"locality_instance_id:storage-1", "locality_instance_id:storage-1"},
@@ -26,8 +26,8 @@ func TestTokensSurviveTheLexer(t *testing.T) {
 	}
 }
 
-// TestRecordedPrinting has what FoundationDB 7.3.79 printed for these bytes.
-func TestRecordedPrinting(t *testing.T) {
+// TestKeyEncodingMatchesFdbcliOutput has what FoundationDB 7.3.79 printed for these bytes.
+func TestKeyEncodingMatchesFdbcliOutput(t *testing.T) {
 	content := []byte("'` \\\"\x00\n\t\x7f~\xff;<=>")
 	const printed = "'` \\\\\"\\x00\\x0a\\x09\\x7f~\\xff;<=>"
 	if got := printable(content); got != printed {
@@ -39,7 +39,7 @@ func TestRecordedPrinting(t *testing.T) {
 	}
 }
 
-func TestBrokenPrinting(t *testing.T) {
+func TestInvalidFdbcliEscapesAreErrors(t *testing.T) {
 	for _, text := range []string{`\`, `\x`, `\x4`, `\xzz`, `\n`, `\u0041`} {
 		if got, err := unprintable(text); err == nil {
 			t.Errorf("%s: got %q, want an error", text, got)

@@ -51,7 +51,7 @@ func lostIn(where string) *pod {
 
 // What changes nothing may run as often as it takes. The node of a pod that was the best one can
 // be down for most of a minute before Kubernetes reports it.
-func TestWhatOnlyReadsIsAskedElsewhere(t *testing.T) {
+func TestReadOnlyCommandsAreRetriedInAnotherPod(t *testing.T) {
 	const hedgeAfter = 6 * time.Second
 	failing := func(code int) *pod { return &pod{result: admin.Result{ExitCode: code}} }
 	tests := map[string]struct {
@@ -121,7 +121,7 @@ func requestsOf(pods []*pod) int {
 }
 
 // What may change something runs once, however long that takes.
-func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
+func TestCommandsThatMayChangeStateAreNotRetriedInAnotherPod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &pod{after: 30 * time.Second, result: admin.Result{Stdout: []byte("a")}}
 		all := []*pod{slow, says("b")}
@@ -138,7 +138,7 @@ func TestWhatMayChangeSomethingIsNotAskedElsewhere(t *testing.T) {
 
 // Who has found that a pod does not answer does not wait for it again with every
 // command.
-func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
+func TestFailoverPrefersThePodThatAnsweredLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		removed := &pod{unresponsive: true}
 		f := admin.NewFailover(places([]*pod{removed, says("b")})...)
@@ -155,7 +155,7 @@ func TestThePlaceThatAnsweredComesFirst(t *testing.T) {
 
 // A pod that is cut off from the others calls the database unavailable. It is not preferred
 // later.
-func TestWhoSettlesNothingIsNotPreferred(t *testing.T) {
+func TestAPodWithAnInconclusiveAnswerIsNotPreferred(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &pod{after: 7 * time.Second, result: admin.Result{Stdout: []byte("a")}}
 		f := admin.NewFailover(places([]*pod{slow, says("doubt")})...)

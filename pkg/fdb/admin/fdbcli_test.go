@@ -73,7 +73,7 @@ func statusStep(t *testing.T, name string) admintest.Step {
 	return admintest.Step{Script: "status json", Stdout: string(text)}
 }
 
-func TestInvocation(t *testing.T) {
+func TestFdbcliCommandLine(t *testing.T) {
 	transcript := admintest.NewTranscript(t, excluded(nil, nil))
 	if _, err := newCLI(transcript).Exclusions(t.Context()); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestInvocation(t *testing.T) {
 	}
 }
 
-func TestLongScriptsGoThroughStdin(t *testing.T) {
+func TestLongFdbcliScriptsArePassedOnStdin(t *testing.T) {
 	var targets []string
 	for i := range 300 {
 		targets = append(targets, fmt.Sprintf("10.1.%d.%d:4501", i/200, i%200+1))
@@ -101,7 +101,7 @@ func TestLongScriptsGoThroughStdin(t *testing.T) {
 	}
 }
 
-func TestOtherPlacesAreTriedWhenFdbcliOrItsFileIsMissing(t *testing.T) {
+func TestOtherPathsAreTriedIfFdbcliOrItsClusterFileIsMissing(t *testing.T) {
 	noFile := "Unable to read cluster file `/var/fdb/data/fdb.cluster': 1515 No cluster file found in current directory or default location\n"
 	transcript := admintest.NewTranscript(t,
 		admintest.Step{Script: inProgressScript, ExitCode: 127},
@@ -137,8 +137,8 @@ func TestOtherPlacesAreTriedWhenFdbcliOrItsFileIsMissing(t *testing.T) {
 	}
 }
 
-// TestAnswersThatAreCutShort: a connection that is lost looks like exit code 0.
-func TestAnswersThatAreCutShort(t *testing.T) {
+// TestTruncatedFdbcliOutputIsAnError: a connection that is lost looks like exit code 0.
+func TestTruncatedFdbcliOutputIsAnError(t *testing.T) {
 	whole := map[string]string{
 		inProgressScript:       "\nRange limited to 100000 keys\n`\\xff\\xff/management/in_progress_exclusion/10.1.0.1:4501' is `'\n`\\xff\\xff/management/in_progress_exclusion/10.1.0.2:4501' is `'\n\n",
 		connectionStringScript: "`\\xff\\xff/connection_string' is `d:id@10.1.0.1:4501,10.1.0.2:4501'\n",
@@ -164,7 +164,7 @@ func TestAnswersThatAreCutShort(t *testing.T) {
 	}
 }
 
-func TestExclusionsAreProvenByTheirList(t *testing.T) {
+func TestExcludeIsVerifiedByReadingTheExclusions(t *testing.T) {
 	const target = "locality_instance_id:storage-5"
 	const script = "exclude no_wait " + target
 	cases := map[string]struct {
@@ -221,7 +221,7 @@ func TestExclusionsAreProvenByTheirList(t *testing.T) {
 	}
 }
 
-func TestTargetsThatAreNeverSent(t *testing.T) {
+func TestInvalidExclusionTargetsAreNeverSent(t *testing.T) {
 	for name, target := range map[string]string{
 		"garbage":               "garbage",
 		"everything":            "all",
@@ -252,7 +252,7 @@ func TestTargetsThatAreNeverSent(t *testing.T) {
 	}
 }
 
-func TestIncludeIsSilent(t *testing.T) {
+func TestIncludeIsVerifiedByReadingTheExclusions(t *testing.T) {
 	cases := map[string]struct {
 		stdout string
 		left   []string
@@ -289,7 +289,7 @@ const (
 	versionText = "FoundationDB CLI 7.3 (v7.3.79)\nsource version 0074653ee0113fc39da0fa088b056c7210ab3191\nprotocol fdb00b073000000\n"
 )
 
-func TestConfigurationsAreReadBack(t *testing.T) {
+func TestConfigureIsVerifiedByReadingTheConfiguration(t *testing.T) {
 	version := admintest.Step{Script: "--version", Stdout: versionText}
 	down := statusStep(t, "63-all-logs-down")
 	cases := map[string]struct {
@@ -409,7 +409,7 @@ func TestConfigurationsAreReadBack(t *testing.T) {
 	}
 }
 
-func TestBrokenConfigurationsAreNeverSent(t *testing.T) {
+func TestInvalidConfigurationsAreNeverSentToFdbcli(t *testing.T) {
 	desired := ordinary()
 	desired.StorageEngine = "ssd; kill all"
 	err := newCLI(admintest.NewTranscript(t)).Configure(t.Context(), desired, admin.ChangeDatabase)
@@ -418,7 +418,7 @@ func TestBrokenConfigurationsAreNeverSent(t *testing.T) {
 	}
 }
 
-func TestCoordinatorChanges(t *testing.T) {
+func TestFdbcliCoordinatorChangesAreVerifiedByReadingBack(t *testing.T) {
 	coordinators := []fdb.Address{{Host: "127.0.2.14", Port: 4501}, {Host: "127.0.2.1", Port: 4501, TLS: true}}
 	const script = "coordinators 127.0.2.14:4501 127.0.2.1:4501:tls"
 	readBack := admintest.Step{
@@ -468,7 +468,7 @@ func TestCoordinatorChanges(t *testing.T) {
 
 const killList = "\nThe following 2 addresses can be killed:\n127.0.2.11:4501\n127.0.2.5:4501\n\n"
 
-func TestKill(t *testing.T) {
+func TestFdbcliKillIsVerifiedByProcessUptime(t *testing.T) {
 	five, removed := fdb.Address{Host: "127.0.2.5", Port: 4501, TLS: true}, fdb.Address{Host: "127.0.2.99", Port: 4501}
 	const script = "kill; kill 127.0.2.5:4501; sleep 5"
 	killed := admintest.Step{
@@ -562,7 +562,7 @@ func TestMaintenance(t *testing.T) {
 	})
 }
 
-func TestStatus(t *testing.T) {
+func TestFdbcliStatusDistinguishesUnavailableFromErrors(t *testing.T) {
 	t.Run("an unavailable database is described, not an error", func(t *testing.T) {
 		cli := newCLI(admintest.NewTranscript(t, statusStep(t, "28-quorum-lost"), admintest.Step{Script: "--version", Stdout: versionText}))
 		s, err := cli.Status(t.Context())
@@ -603,7 +603,7 @@ func (c canceling) Run(ctx context.Context, _ admin.Command) (admin.Result, erro
 	return admin.Result{}, &admin.TransportError{Started: true, Where: "pod a", Err: ctx.Err()}
 }
 
-func TestACancelledMutationIsUnknown(t *testing.T) {
+func TestACanceledMutationHasAnUnknownResult(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := newCLI(canceling{cancel: cancel}).Include(ctx, []string{"10.1.0.1"})
 	if admin.KindOf(err) != admin.KindUnknownResult || !errors.Is(err, context.Canceled) {

@@ -107,9 +107,9 @@ func newDatabaseFor(t *testing.T) (*fdbsim.Simulation, *admin.LibraryClient, *ad
 	return cluster, newSimulatedLibrary(cluster, files), cli
 }
 
-// TestLibraryConforms runs the conformance suite through special keys, with fdbcli for what
+// TestTheLibraryClientPassesTheConformanceSuite runs the conformance suite through special keys, with fdbcli for what
 // they do not offer.
-func TestLibraryConforms(t *testing.T) {
+func TestTheLibraryClientPassesTheConformanceSuite(t *testing.T) {
 	admintest.Conformance(t, func(t *testing.T) (admin.Admin, admin.KV) {
 		t.Helper()
 		_, library, cli := newDatabaseFor(t)
@@ -144,7 +144,7 @@ func chosen(t *testing.T, o direct.Options, library, cli admin.Client) admin.Cli
 	return c
 }
 
-func TestWhatSpecialKeysDoNotOfferIsUnsupported(t *testing.T) {
+func TestTheLibraryClientReturnsUnsupportedForConfigureAndUpgrade(t *testing.T) {
 	_, library, _ := newDatabaseFor(t)
 	for name, err := range map[string]error{
 		"configure": library.Configure(t.Context(), ordinary(), admin.ChangeDatabase),
@@ -157,7 +157,7 @@ func TestWhatSpecialKeysDoNotOfferIsUnsupported(t *testing.T) {
 	}
 }
 
-func TestALibraryKillsAndMovesCoordinators(t *testing.T) {
+func TestTheClientLibraryKillsProcessesAndMovesCoordinators(t *testing.T) {
 	_, library, cli := newDatabaseFor(t)
 	victims := []fdb.Address{{Host: "10.1.0.1", Port: 4501}, {Host: "10.1.0.8", Port: 4501}, {Host: "192.0.2.1", Port: 4501}}
 	err := library.Kill(t.Context(), victims)
@@ -174,7 +174,7 @@ func TestALibraryKillsAndMovesCoordinators(t *testing.T) {
 	}
 }
 
-func TestALibraryDoesNotKillBesideAProcessThatDoesNotAnswer(t *testing.T) {
+func TestAnUnsentClientLibraryKillIsNotYetAndALostOneUnknown(t *testing.T) {
 	cluster, files := newSimulation(t)
 	l := &deafLibrary{simulatedLibrary: simulatedLibrary{cluster, files}}
 	cli := newSimulatedCLI(cluster, simulated{cluster, files})
@@ -202,7 +202,7 @@ type deafLibrary struct {
 
 func (d *deafLibrary) Reboot(context.Context, []string) (bool, error) { return false, d.err }
 
-func TestARefusalOfSpecialKeysHasItsReason(t *testing.T) {
+func TestAnExclusionRefusedThroughSpecialKeysReportsTheReason(t *testing.T) {
 	_, library, _ := newDatabaseFor(t)
 	all := []string{"10.1.0.4:4501", "10.1.0.5:4501", "10.1.0.6:4501", "10.1.0.7:4501"} // all storage processes
 	err := library.Exclude(t.Context(), all)
@@ -215,7 +215,7 @@ func TestARefusalOfSpecialKeysHasItsReason(t *testing.T) {
 	}
 }
 
-func TestAnInclusionOfAMachineEndsThoseOfItsPorts(t *testing.T) {
+func TestIncludingAnIPEndsTheExclusionsOfItsPorts(t *testing.T) {
 	_, library, _ := newDatabaseFor(t)
 	if err := library.Exclude(t.Context(), []string{"192.0.2.1:4501", "192.0.2.10:4501"}); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestAnInclusionOfAMachineEndsThoseOfItsPorts(t *testing.T) {
 	}
 }
 
-func TestALibraryReportsAnotherProtocol(t *testing.T) {
+func TestTheClientLibraryReportsAnIncompatibleProtocol(t *testing.T) {
 	cluster, files := newSimulation(t)
 	library := admin.NewLibraryClient(otherVersion{simulatedLibrary{cluster, files}}, simulatedClock{clock.RealClock{}, cluster})
 	if _, err := library.Status(t.Context()); admin.KindOf(err) != admin.KindWrongProtocol {
@@ -241,7 +241,7 @@ type otherVersion struct{ simulatedLibrary }
 
 func (otherVersion) Version() (fdb.Version, error) { return fdb.ParseVersion("7.4.6") }
 
-func TestACanceledLibraryStops(t *testing.T) {
+func TestACanceledClientLibraryReadReturnsTheCancellation(t *testing.T) {
 	_, library, _ := newDatabaseFor(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

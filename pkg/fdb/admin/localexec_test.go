@@ -19,7 +19,7 @@ func shell(script string) admin.Command {
 	return admin.Command{Argv: []string{"/bin/sh", "-c", script}, Limit: 10 * time.Second}
 }
 
-func TestLocalExecRuns(t *testing.T) {
+func TestLocalExecPassesStdinAndEnvironment(t *testing.T) {
 	t.Setenv("FDB_NETWORK_OPTION_TRACE_ENABLE", "/var/log")
 	c := shell(`cat; printf "%s" "$FDB_NETWORK_OPTION_TRACE_ENABLE"; echo err >&2; exit 3`)
 	c.Stdin = strings.NewReader("in")
@@ -33,7 +33,7 @@ func TestLocalExecRuns(t *testing.T) {
 	}
 }
 
-func TestLocalExecEnds(t *testing.T) {
+func TestLocalExecReportsExitCodesAndTimeouts(t *testing.T) {
 	unrunnable := filepath.Join(t.TempDir(), "fdbcli")
 	if err := os.WriteFile(unrunnable, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestLocalExecEnds(t *testing.T) {
 	}
 }
 
-func TestLocalExecTalks(t *testing.T) {
+func TestLocalExecStreamsStdinAndStdout(t *testing.T) {
 	s, err := admin.LocalExec{}.Open(t.Context(), shell(`read word; echo "read $word"; cat >/dev/null; exit 4`))
 	if err != nil {
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func programs(t *testing.T, names []string, scripts map[string]string) string {
 	return dir
 }
 
-func TestNamesAreResolvedByTheContainer(t *testing.T) {
+func TestNameResolutionUsesTheResolverOfTheContainer(t *testing.T) {
 	c := &containerHere{t: t}
 	got, err := admin.ResolveNames(t.Context(), c, []string{"localhost"})
 	if err != nil || c.runs != 1 {
@@ -84,7 +84,7 @@ func TestNamesAreResolvedByTheContainer(t *testing.T) {
 	}
 }
 
-func TestResolversOfContainers(t *testing.T) {
+func TestNamesAreResolvedByToolsOfTheContainer(t *testing.T) {
 	needed := []string{"sh", "timeout", "date", "sleep"}
 	tests := map[string]struct {
 		names   []string
@@ -130,7 +130,7 @@ func TestResolversOfContainers(t *testing.T) {
 }
 
 // A resolver that never answers does not keep the script.
-func TestALookupEndsAtItsLimit(t *testing.T) {
+func TestAHostNameResolutionEndsAtItsTimeLimit(t *testing.T) {
 	path := programs(t, []string{"sh", "timeout", "date", "sleep"}, map[string]string{"getent": `[ "$2" = a ] && exec sleep 30; exit 0`})
 	c := &containerHere{t: t, path: path}
 	r, err := c.Run(t.Context(), admin.Command{Argv: []string{"sh", "-c", admin.LookupScript, "sh", "2", "1", "127.0.0.1", "a"}, Limit: 20 * time.Second})
@@ -143,7 +143,7 @@ func TestALookupEndsAtItsLimit(t *testing.T) {
 	}
 }
 
-func TestOnlyNamesAreLookedUp(t *testing.T) {
+func TestInvalidHostNamesAreNotResolved(t *testing.T) {
 	var many []string
 	for i := range 40 {
 		many = append(many, fmt.Sprintf("n%d", i))
@@ -161,7 +161,7 @@ func TestOnlyNamesAreLookedUp(t *testing.T) {
 	}
 }
 
-func TestLookupsAreParsedStrictly(t *testing.T) {
+func TestNameResolutionOutputIsParsedStrictly(t *testing.T) {
 	const (
 		control = "lookup 0 1700000000000000000 1700000000002000000 0\n"
 		fast    = "lookup 1 1700000000000000000 1700000000003000000 0\n"

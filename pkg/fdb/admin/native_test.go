@@ -81,9 +81,9 @@ func newNative(t *testing.T) (*fdbsim.Simulation, *admin.LibraryClient, *admin.F
 	return simulation, native, cli
 }
 
-// TestNativeConforms runs the conformance suite through the Go bindings and the C interface
+// TestTheNativeClientPassesTheConformanceSuite runs the conformance suite through the Go bindings and the C interface
 // of the client library, on the model.
-func TestNativeConforms(t *testing.T) {
+func TestTheNativeClientPassesTheConformanceSuite(t *testing.T) {
 	admintest.Conformance(t, func(t *testing.T) (admin.Admin, admin.KV) {
 		t.Helper()
 		simulation, _, cli := newDatabaseFor(t)
@@ -116,7 +116,7 @@ func TestNativeKillsProcesses(t *testing.T) {
 	}
 }
 
-func TestNativeFollowsNewCoordinators(t *testing.T) {
+func TestNativeClientChangesCoordinators(t *testing.T) {
 	_, native, cli := newNative(t)
 	moved := []fdb.Address{{Host: "10.1.0.4", Port: 4501}, {Host: "10.1.0.5", Port: 4501}, {Host: "10.1.0.1", Port: 4501}}
 	after, err := native.ChangeCoordinators(t.Context(), moved)
@@ -128,7 +128,7 @@ func TestNativeFollowsNewCoordinators(t *testing.T) {
 	}
 }
 
-func TestNativeEndsWithItsContext(t *testing.T) {
+func TestNativeClientReturnsWhenItsContextEnds(t *testing.T) {
 	simulation, files := newSimulation(t) // never configured: its status takes seconds of the model
 	connection, err := files.ReadFile(admin.LiveClusterFile)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWhatOutputMeans has outputs as FoundationDB 7.3.79 printed them.
-func TestWhatOutputMeans(t *testing.T) {
+// TestFdbcliOutputIsClassifiedByErrorKind has outputs as FoundationDB 7.3.79 printed them.
+func TestFdbcliOutputIsClassifiedByErrorKind(t *testing.T) {
 	cases := map[string]struct {
 		result Result
 		want   Kind
@@ -50,7 +50,7 @@ func TestWhatOutputMeans(t *testing.T) {
 	}
 }
 
-func TestTheForceHintIsNeverRelayed(t *testing.T) {
+func TestFdbcliForceHintsAreRemovedFromErrors(t *testing.T) {
 	e := failureOf("excluding", Result{ExitCode: 1, Stderr: []byte(
 		"ERROR: This exclude may cause the total available space in the cluster to drop below 10%.\n" +
 			"Type `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks.\n")})
@@ -60,7 +60,7 @@ func TestTheForceHintIsNeverRelayed(t *testing.T) {
 	}
 }
 
-func TestRowsAndValues(t *testing.T) {
+func TestKeyValueOutputOfFdbcliIsParsed(t *testing.T) {
 	key := []byte("\xff\x02/org.foundationdb.kubernetes-operator/global")
 	value, found, err := parseValue(key, "`\\xff\\x02/org.foundationdb.kubernetes-operator/global' is `\\x02dc1\\x00\\x18h\\x90~`\\x18h\\x90\\x80\\xb8'")
 	if err != nil || !found || string(value) != "\x02dc1\x00\x18h\x90~`\x18h\x90\x80\xb8" {
@@ -77,7 +77,7 @@ func TestRowsAndValues(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
+func TestRangeOutputOfFdbcliIsParsed(t *testing.T) {
 	lines := []string{"Range limited to 3 keys", "`a' is `1'", "`b' is `'", "Range limited to 3 keys"}
 	rows, rest, err := parseRange(3, lines)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-func TestMaintenanceTexts(t *testing.T) {
+func TestFdbcliMaintenanceOutputIsParsed(t *testing.T) {
 	cases := map[string]struct {
 		text string
 		zone string
@@ -127,7 +127,7 @@ func TestMaintenanceTexts(t *testing.T) {
 	}
 }
 
-func TestKillLists(t *testing.T) {
+func TestFdbcliKillListsAreParsed(t *testing.T) {
 	cases := map[string]struct {
 		lines []string
 		want  []string

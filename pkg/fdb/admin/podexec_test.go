@@ -179,7 +179,7 @@ func podExec(t *testing.T, s *execServer, pod string) *admin.PodExec {
 // protocols are the ways to a container.
 var protocols = map[string]bool{"by WebSocket": true, "by SPDY when WebSockets are refused": false}
 
-func TestPodExecRuns(t *testing.T) {
+func TestPodExecReturnsOutputAndExitCode(t *testing.T) {
 	for name, webSocket := range protocols {
 		t.Run(name, func(t *testing.T) {
 			var argv []string
@@ -212,7 +212,7 @@ func TestPodExecRuns(t *testing.T) {
 	}
 }
 
-func TestPodExecTellsWhetherTheCommandCanHaveRun(t *testing.T) {
+func TestPodExecReportsWhetherTheCommandMayHaveRun(t *testing.T) {
 	unreachable, err := admin.NewPodExec(&rest.Config{Host: "http://127.0.0.1:1"}, "ns", "a", "foundationdb")
 	if err != nil {
 		t.Fatal(err)
@@ -256,9 +256,9 @@ func TestPodExecTellsWhetherTheCommandCanHaveRun(t *testing.T) {
 	}
 }
 
-// TestALostConnectionCanLookLikeSuccess pins what client-go does, because everything
+// TestALostPodExecConnectionCanReturnExitCodeZero pins what client-go does, because everything
 // that reads output relies on not trusting it.
-func TestALostConnectionCanLookLikeSuccess(t *testing.T) {
+func TestALostPodExecConnectionCanReturnExitCodeZero(t *testing.T) {
 	ending := func(code int) program {
 		return func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
 			fmt.Fprint(stdout, "half")
@@ -279,7 +279,7 @@ func TestALostConnectionCanLookLikeSuccess(t *testing.T) {
 	}
 }
 
-func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
+func TestFailoverContinuesOnlyIfTheCommandCannotHaveRun(t *testing.T) {
 	ran := 0
 	count := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { ran++; return 0 }
 	lost := func(context.Context, []string, io.Reader, io.Writer, io.Writer) int { ran++; return breakOff }
@@ -312,7 +312,7 @@ func TestFailoverGoesOnOnlyWhenTheCommandCannotHaveRun(t *testing.T) {
 
 // A missing permission to run commands in pods is reported once, in one line, and not as
 // an outage.
-func TestWhatIsForbiddenInPodsIsSaidOnce(t *testing.T) {
+func TestForbiddenPodExecIsReportedOnce(t *testing.T) {
 	forbidden := podExec(t, &execServer{webSocket: true}, "forbidden")
 	removed := podExec(t, &execServer{webSocket: true}, "gone")
 	cases := map[string]struct {

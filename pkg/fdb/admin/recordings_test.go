@@ -63,10 +63,10 @@ func (r recordedRun) result(t *testing.T, folder string) (Result, bool) {
 	return Result{Stdout: stdout, Stderr: []byte(r.Stderr), ExitCode: exitCode}, true
 }
 
-// TestEveryRecordedAnswerIsUnderstood goes through everything that FoundationDB was
+// TestEveryRecordedFdbcliAnswerIsParsed goes through everything that FoundationDB was
 // recorded to answer, from FDB_RECORDINGS or from ../shared/recordings beside the
 // repository. Excerpts are in the other tests.
-func TestEveryRecordedAnswerIsUnderstood(t *testing.T) {
+func TestEveryRecordedFdbcliAnswerIsParsed(t *testing.T) {
 	root := os.Getenv("FDB_RECORDINGS")
 	if root == "" {
 		root = filepath.Join("..", "..", "..", "..", "shared", "recordings")

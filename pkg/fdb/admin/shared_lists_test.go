@@ -12,7 +12,7 @@ import (
 
 // Whatever became of a commit, the same change made again ends the same, and an entry
 // keeps the time that it was first written with.
-func TestListChangesWithUnknownCommitsAreSettled(t *testing.T) {
+func TestListChangesSurviveUnknownCommitResults(t *testing.T) {
 	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	keys, member := fdb.LockKeys{}, fdb.Member{Instance: "dc1", Group: "dc1-log-1"}
 	other := string(keys.Listed(fdb.ReadyForRestart, fdb.Member{Instance: "dc10", Group: "dc10-log-1"}))
@@ -54,7 +54,7 @@ func TestListChangesWithUnknownCommitsAreSettled(t *testing.T) {
 }
 
 // An unreadable entry may belong to any owner, so then all are unknown.
-func TestListsWithAnEntryThatCannotBeReadAreNotRead(t *testing.T) {
+func TestAnUnparsableSharedListEntryMakesAllListsUnknown(t *testing.T) {
 	keys := fdb.LockKeys{}
 	begin, _ := keys.List(fdb.ReadyForRestart)
 	addressesBegin, _ := keys.AllAddresses()

@@ -156,7 +156,7 @@ func TestSimulatedDatabaseConforms(t *testing.T) {
 	})
 }
 
-func TestASimulatedDatabaseComesToLife(t *testing.T) {
+func TestASimulatedDatabaseBecomesAvailableAfterConfigure(t *testing.T) {
 	cluster, cli := newSimulated(t)
 	before, err := cli.Status(t.Context())
 	if err != nil {

@@ -26,7 +26,7 @@ func (printing) Open(context.Context, admin.Command) (*admin.Session, error) {
 
 // A document that is not conclusive is requested from further pods, and each takes up to 15 s where no
 // database is available.
-func TestWhichStatusNeedsNoSecondPod(t *testing.T) {
+func TestAConclusiveStatusIsNotRequestedFromASecondPod(t *testing.T) {
 	for name, tc := range map[string]struct {
 		document string
 		want     bool

@@ -52,7 +52,7 @@ func setK(admin.View) ([]admin.Mutation, error) {
 
 const setLine = "set k v; clear old; commit"
 
-func TestTransactions(t *testing.T) {
+func TestFdbcliTransactionOutcomes(t *testing.T) {
 	committed := committing(setLine, ">>> set k v\n>>> clear old\n>>> commit\nCommitted (218016533)\n", "")
 	conflicted := committing(setLine, ">>> set k v\n>>> clear old\n>>> commit\nRolling back current transaction\n", conflict)
 	cases := map[string]struct {
@@ -138,7 +138,7 @@ func TestATransactionWithoutMutationsCommitsNothing(t *testing.T) {
 	}
 }
 
-func TestADecisionIsAnErrorOfItsOwn(t *testing.T) {
+func TestATransactionReturnsTheErrorOfItsDecision(t *testing.T) {
 	sentinel := errors.New("no")
 	transcript := admintest.NewTranscript(t).Session(reading(absent)...)
 	_, err := newCLI(transcript).Txn(t.Context(), []admin.Read{admin.ReadKey([]byte("k"))},
@@ -148,7 +148,7 @@ func TestADecisionIsAnErrorOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestMutationsThatAreNeverSent(t *testing.T) {
+func TestInvalidMutationsAreNotSent(t *testing.T) {
 	for name, m := range map[string]admin.Mutation{
 		"no key":            admin.Set(nil, []byte("v")),
 		"a key too long":    admin.Set(make([]byte, 10_001), nil),
@@ -205,7 +205,7 @@ func (f *fakeKV) Txn(_ context.Context, reads []admin.Read, decide func(admin.Vi
 	return 1, nil
 }
 
-func TestLocksWithUnknownCommitsAreSettled(t *testing.T) {
+func TestTakingTheLockSurvivesUnknownCommitResults(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	request := fdb.LockRequest{Owner: "dc1", Now: now, Duration: fdb.DefaultLockDuration, Nonce: "n1"}
 	cases := map[string]struct {
@@ -232,7 +232,7 @@ func TestLocksWithUnknownCommitsAreSettled(t *testing.T) {
 }
 
 // What was there before a commit with an unknown result is not forgotten by looking again.
-func TestALockThatWasSettledRemembersWhatWasFound(t *testing.T) {
+func TestALockTakenAfterAnUnknownCommitReportsThePriorLock(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	left := fdb.Lock{Owner: "dc1", Start: now.Add(-time.Minute), End: now.Add(time.Minute), Nonce: "earlier"}
 	kv := &fakeKV{values: map[string]string{string(fdb.LockKeys{}.Lock()): string(left.Encode())}, outcomes: []string{"found"}}
@@ -242,7 +242,7 @@ func TestALockThatWasSettledRemembersWhatWasFound(t *testing.T) {
 	}
 }
 
-func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
+func TestManualLockReleaseComparesTheLockInTheTransaction(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	shown := fdb.Lock{Owner: "dc1", Start: now, End: now.Add(time.Minute), Nonce: "n1"}
 	changed := shown
@@ -278,7 +278,7 @@ func TestLocksReleasedByHandAreComparedInTheTransaction(t *testing.T) {
 	}
 }
 
-func TestTheLock(t *testing.T) {
+func TestLockTransactionsTakeReleaseAndDeny(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	keys := fdb.LockKeys{}
 	request := fdb.LockRequest{Owner: "dc1", Now: now, Duration: time.Minute, Nonce: "n1"}
@@ -350,8 +350,8 @@ func TestTheLock(t *testing.T) {
 	})
 }
 
-// TestTheLockOverFdbcli has the bytes that FoundationDB 7.3.79 took and printed.
-func TestTheLockOverFdbcli(t *testing.T) {
+// TestTheLockIsTakenThroughFdbcliTransactions has the bytes that FoundationDB 7.3.79 took and printed.
+func TestTheLockIsTakenThroughFdbcliTransactions(t *testing.T) {
 	start := time.Unix(1754300000, 0)
 	transcript := admintest.NewTranscript(t).Session(
 		admintest.Line{Expect: "writemode on"},

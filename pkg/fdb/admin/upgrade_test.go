@@ -81,7 +81,7 @@ func upgradable(t *testing.T) (cli *admin.FDBCLI, addresses []fdb.Address) {
 	return cli, addresses
 }
 
-func TestAfterAnUpgradeTheNewClientIsAsked(t *testing.T) {
+func TestAfterAnUpgradeTheNewFdbcliIsUsed(t *testing.T) {
 	cli, addresses := upgradable(t)
 	if err := cli.KillForUpgrade(t.Context(), addresses); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAfterAnUpgradeTheNewClientIsAsked(t *testing.T) {
 }
 
 // Servers of two protocols cannot work together, so all of them restart or none does.
-func TestAnUpgradeKillsNobodyWhenSomeCannotBeReached(t *testing.T) {
+func TestAnUpgradeKillsNoProcessIfOneIsUnreachable(t *testing.T) {
 	cli, addresses := upgradable(t)
 	err := cli.KillForUpgrade(t.Context(), append(addresses, fdb.Address{Host: "10.1.0.99", Port: 4501}))
 	if admin.KindOf(err) != admin.KindRefused || !strings.Contains(err.Error(), "10.1.0.99:4501") {

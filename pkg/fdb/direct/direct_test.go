@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 )
 
-func TestOptionsOfATransport(t *testing.T) {
+func TestTransportOptionsSelectNativeOrFdbcli(t *testing.T) {
 	open := func(string) (admin.Client, error) { return nil, errors.New("opened") }
 	for _, c := range []struct {
 		name   string
@@ -97,8 +97,8 @@ func connectionString(t *testing.T, text string) fdb.ConnectionString {
 
 const ours = "sample_cluster:abcdefgh@10.1.0.1:4501,10.1.0.2:4501,10.1.0.3:4501"
 
-// TestWhichClientIsChosen names the client by its statuses: 1 for the native one.
-func TestWhichClientIsChosen(t *testing.T) {
+// TestTheTransportFlagChoosesTheDatabaseClient names the client by its statuses: 1 for the native one.
+func TestTheTransportFlagChoosesTheDatabaseClient(t *testing.T) {
 	broken := &admin.Error{Kind: admin.KindWrongProtocol}
 	for _, c := range []struct {
 		name      string
@@ -152,7 +152,7 @@ func TestWhichClientIsChosen(t *testing.T) {
 	}
 }
 
-func TestAStatusThatFailsLaterEndsTheNativeTransport(t *testing.T) {
+func TestAFailedNativeStatusReadSwitchesToFdbcliForGood(t *testing.T) {
 	natives, execs := 0, 0
 	native := &elsewhere{connection: connectionString(t, ours), statuses: &natives}
 	exec := elsewhere{connection: connectionString(t, ours), statuses: &execs}

@@ -11,9 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
 )
 
-// TestNamesThatDoNotResolveAreNoOutage distinguishes a database without a quorum from a machine
+// TestUnresolvableCoordinatorNamesAreNotAnOutage distinguishes a database without a quorum from a machine
 // that cannot find the coordinators.
-func TestNamesThatDoNotResolveAreNoOutage(t *testing.T) {
+func TestUnresolvableCoordinatorNamesAreNotAnOutage(t *testing.T) {
 	const (
 		byName = "sample_cluster:abcdefgh@log-1.x:4501,log-2.x:4501,log-3.x:4501"
 		mixed  = "sample_cluster:abcdefgh@log-1.x:4501,10.1.0.2:4501,10.1.0.3:4501"

@@ -15,7 +15,7 @@ func at(text string) *time.Time {
 	return &t
 }
 
-func TestEventsAreParsedInBothFormats(t *testing.T) {
+func TestTraceEventsAreParsedFromXMLAndJSON(t *testing.T) {
 	want := Event{
 		Severity: new(30), Time: at("2026-11-20T12:00:32.25Z"), Type: "SlowTask",
 		Fields: []Field{{"ID", "0000000000000000"}, {"Duration", "1.5"}, {"Message", `a "quoted" & <marked> text`}, {"Machine", "10.1.0.5:4501"}},
@@ -34,7 +34,7 @@ func TestEventsAreParsedInBothFormats(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNoEventsAreKnownAsSuch(t *testing.T) {
+func TestTraceFileLinesWithoutAnEventAreClassified(t *testing.T) {
 	for line, want := range map[string]Kind{
 		"":                      Frame,
 		`<?xml version="1.0"?>`: Frame,
@@ -54,7 +54,7 @@ func TestLinesThatAreNoEventsAreKnownAsSuch(t *testing.T) {
 	}
 }
 
-func TestWhatAnEventLacksIsUnknown(t *testing.T) {
+func TestMissingOrInvalidTraceEventFieldsAreUnknown(t *testing.T) {
 	for name, line := range map[string]string{
 		"nothing":         `<Event Type="A" />`,
 		"no numbers":      `<Event Severity="high" Time="soon" DateTime="today" Type="A" />`,
@@ -68,7 +68,7 @@ func TestWhatAnEventLacksIsUnknown(t *testing.T) {
 	}
 }
 
-func TestTheTextOfAnEventQuotesWhatIsNoWord(t *testing.T) {
+func TestTraceEventTextQuotesEmptyAndMultiwordValues(t *testing.T) {
 	e := Event{Type: "A", Fields: []Field{{"One", "1"}, {"Empty", ""}, {"Two", "a b"}, {"Line", "a\nb"}}}
 	if diff := cmp.Diff(`A One=1 Empty="" Two="a b" Line="a\nb"`, e.Text()); diff != "" {
 		t.Error(diff)

@@ -81,7 +81,7 @@ var all = sync.OnceValues(func() ([]Fact, error) { return parse(data) })
 func All() []Fact {
 	facts, err := all()
 	if err != nil {
-		panic(err) // an embedded file: TestTheFactsAreValid parses it
+		panic(err) // an embedded file: TestVersionFactsAreValid parses it
 	}
 	return slices.Clone(facts)
 }

@@ -92,7 +92,7 @@ func about(t *testing.T, versions string, u Use) []Applying {
 	return Running(version(t, versions), u)
 }
 
-func TestEachFactIsAboutItsVersions(t *testing.T) {
+func TestEachVersionFactAppliesOnlyToItsVersions(t *testing.T) {
 	for _, f := range All() {
 		t.Run(f.ID, func(t *testing.T) {
 			row, has := rows[f.ID]
@@ -132,7 +132,7 @@ func TestEachFactIsAboutItsVersions(t *testing.T) {
 	}
 }
 
-func TestEveryConditionIsUsed(t *testing.T) {
+func TestEveryVersionFactConditionIsUsed(t *testing.T) {
 	used := map[Condition]bool{}
 	for _, f := range All() {
 		used[f.When] = true
@@ -181,7 +181,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestTheFactsAreValid(t *testing.T) {
+func TestVersionFactsAreValid(t *testing.T) {
 	facts, err := parse(data)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestTheFactsAreValid(t *testing.T) {
 	}
 }
 
-func TestInvalidFactsAreRefused(t *testing.T) {
+func TestInvalidVersionFactsAreRejected(t *testing.T) {
 	valid := `{"id": "a", "running": [{"from": "7.4.7"}], "consequence": "slower", "summary": "s", "advice": "a", "evidence": "read", "verified": "v", "sources": ["https://github.com/apple/foundationdb/pull/1"]}`
 	if _, err := parse([]byte("[" + valid + "]")); err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestInvalidFactsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAbout(t *testing.T) {
+func TestAboutReturnsAVersionFactIfItApplies(t *testing.T) {
 	for id, want := range map[string]map[string]bool{
 		BounceImpactNeverClean: {"7.4.7": true, "7.4.6": false},
 		"no-such-fact":         {"7.4.7": false},
@@ -247,7 +247,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-func TestBackupsAreNeededOnlyWhereTheyDecide(t *testing.T) {
+func TestNeedBackupsOnlyIfAVersionFactDependsOnThem(t *testing.T) {
 	for versions, want := range map[string]bool{"7.3.79>7.3.80": false, "7.3.79>7.4.6": false, "7.3.71>7.3.72": true, "7.3.79>7.4.7": true} {
 		if got := NeedBackups(about(t, versions, Use{})); got != want {
 			t.Errorf("%s: %v", versions, got)

@@ -49,7 +49,7 @@ func words(v View) string {
 	return b.String()
 }
 
-func TestEveryChangeIsFoundByItsField(t *testing.T) {
+func TestDumpDiffReportsEachChangedField(t *testing.T) {
 	for name, row := range map[string]struct {
 		change func(s *Side)
 		want   string
@@ -126,7 +126,7 @@ func TestEveryChangeIsFoundByItsField(t *testing.T) {
 }
 
 // A new process group has no addresses until its pod has some.
-func TestAProcessGroupWithoutAddressesIsNotUnknown(t *testing.T) {
+func TestAProcessGroupWithoutAddressesIsNoDifference(t *testing.T) {
 	before, after := side(inspecttest.Healthy(t)), side(inspecttest.Healthy(t))
 	for _, s := range []*Side{before, after} {
 		s.Facts.Cluster.Status.ProcessGroups[0].Addresses = nil
@@ -141,7 +141,7 @@ func (s *Side) pod() *corev1.Pod {
 	return s.Facts.Pods[s.Facts.Cluster.Status.ProcessGroups[0].PodName(s.Facts.Cluster)]
 }
 
-func TestWhatADatabaseDoesNotAnswerIsUnknownAndNoDifference(t *testing.T) {
+func TestFieldsOfAnUnresponsiveDatabaseAreUnknownNotDifferent(t *testing.T) {
 	healthy, down := side(inspecttest.Healthy(t)), side(inspecttest.Unanswered(t))
 	for _, s := range []*Side{healthy, down} {
 		s.Facts.Gaps = healthy.Facts.Gaps
@@ -160,7 +160,7 @@ func TestWhatADatabaseDoesNotAnswerIsUnknownAndNoDifference(t *testing.T) {
 	}
 }
 
-func TestFactsOfTwoContextsAndInTheWrongOrderAreWarnings(t *testing.T) {
+func TestDumpDiffWarnsOfDifferentContextsAndWrongOrder(t *testing.T) {
 	before, after := side(inspecttest.Healthy(t)), side(inspecttest.Healthy(t))
 	after.Moment = Moment{At: inspecttest.Noon.Add(-time.Hour), Context: "other"}
 	want := []string{"the first facts are newer than the second ones", "the facts are of two contexts: prod and other"}

@@ -38,7 +38,7 @@ func framed(t *testing.T) Frame {
 	})
 }
 
-func TestAFrameThatWasKeptIsTheFrameThatWasShown(t *testing.T) {
+func TestADashboardFrameRoundTripsThroughJSON(t *testing.T) {
 	shown := framed(t)
 	text, err := json.Marshal(shown)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestAFrameThatWasKeptIsTheFrameThatWasShown(t *testing.T) {
 	}
 }
 
-func TestAFrameTellsNoSecretOfTheDatabase(t *testing.T) {
+func TestADashboardFrameRedactsTheConnectionString(t *testing.T) {
 	text, err := json.Marshal(framed(t))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestAFrameTellsNoSecretOfTheDatabase(t *testing.T) {
 	}
 }
 
-func TestAFrameOfAnUnknownClusterSaysSo(t *testing.T) {
+func TestADashboardFrameOfAnUnreadClusterHasStateUnknown(t *testing.T) {
 	v := NewFrame(meta, Input{Unknown: "the API server has not answered yet", History: &inspect.DrainHistory{}})
 	if v.Status.State != inspect.StateUnknown || !strings.Contains(v.Status.Summary, "the API server has not answered yet") {
 		t.Errorf("%s: %s", v.Status.State, v.Status.Summary)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestChangesAreWrittenOnce(t *testing.T) {
+func TestTheChangeWriterPrintsEachClusterChangeOnce(t *testing.T) {
 	tests := map[string]struct {
 		// before and then change the second frame's sight of a healthy cluster.
 		before, then func(f *frame.Input)
@@ -104,7 +104,7 @@ func seenWith(t *testing.T, edit func(*frame.Input)) frame.Frame {
 	return frame.NewFrame(meta, in)
 }
 
-func TestATellerBeginsWithHowItIs(t *testing.T) {
+func TestTheChangeWriterBeginsWithTheCurrentStatus(t *testing.T) {
 	reporter := &ui.ChangeWriter{}
 	v := seenWith(t, func(f *frame.Input) {
 		f.Cluster.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionPodFailing, noon.Add(-14*time.Minute))
@@ -115,7 +115,7 @@ func TestATellerBeginsWithHowItIs(t *testing.T) {
 	}
 }
 
-func TestEventsAreToldOnceEach(t *testing.T) {
+func TestEachEventIsPrintedOnce(t *testing.T) {
 	reporter := &ui.ChangeWriter{}
 	v := seenWith(t, nil)
 	old := inspect.EventView{Time: noon.Add(-time.Minute), First: noon.Add(-time.Minute), Type: "Normal", Object: "pod/p", Reason: "Pulled", Count: 1}
@@ -130,7 +130,7 @@ func TestEventsAreToldOnceEach(t *testing.T) {
 	}
 }
 
-func TestAnExclusionIsToldStepByStep(t *testing.T) {
+func TestExclusionProgressIsReportedExceptForSmallChanges(t *testing.T) {
 	reporter, left := &ui.ChangeWriter{}, int64(1000)
 	at := func(state inspect.Exclusion, bytes int64) []string {
 		v := seenWith(t, nil)

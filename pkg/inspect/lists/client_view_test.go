@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 )
 
-func TestAListOfClientsSoonAfterARecoveryComesWithAWarning(t *testing.T) {
+func TestTheClientListWarnsSoonAfterARecovery(t *testing.T) {
 	f := of(inspecttest.Connected(t))
 	if v := NewClientListView(meta, f, ClientQuestion{}); len(v.Warnings) != 0 {
 		t.Errorf("%q", v.Warnings)

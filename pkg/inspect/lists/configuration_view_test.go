@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestWhetherAConfigurationMatchesIsNotGuessed(t *testing.T) {
+func TestConfigurationMatchIsUnknownWithoutTheDatabase(t *testing.T) {
 	if v := NewConfigurationListView(meta, healthy(t), ""); v.Matches == nil || !*v.Matches {
 		t.Errorf("%+v", v)
 	}

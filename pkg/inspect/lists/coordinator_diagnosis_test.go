@@ -36,7 +36,7 @@ func CoordinatorPods(t *testing.T) (f inspect.Facts, pods []*corev1.Pod) {
 	return f, pods
 }
 
-func TestWhatBecameOfCoordinators(t *testing.T) {
+func TestCoordinatorDiagnosisDistinguishesDownMovedAndLost(t *testing.T) {
 	removed := func(f inspect.Facts, pod *corev1.Pod) { delete(f.Pods, pod.Name) }
 	moved := func(_ inspect.Facts, pod *corev1.Pod) {
 		pod.Status.PodIP = "10.9.9." + pod.Status.PodIP[len(pod.Status.PodIP)-1:]
@@ -93,7 +93,7 @@ func TestWhatBecameOfCoordinators(t *testing.T) {
 }
 
 // A document of a database that is unavailable still has which coordinators answer.
-func TestACoordinatorThatAnswersIsNotCalledMoved(t *testing.T) {
+func TestAReachableCoordinatorIsNotReportedAsMoved(t *testing.T) {
 	f, pods := CoordinatorPods(t)
 	f.Database = healthy(t).Database
 	f.Database.Status.Client.Coordinators.QuorumReachable = false

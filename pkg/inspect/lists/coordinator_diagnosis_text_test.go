@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestADiagnosisNamesOldAndNewAddresses(t *testing.T) {
+func TestCoordinatorDiagnosisShowsOldAndNewAddresses(t *testing.T) {
 	f, pods := lists.CoordinatorPods(t)
 	pods[0].Status.PodIP, pods[1].Status.PodIP = "10.9.9.1", "10.9.9.2"
 	var out bytes.Buffer

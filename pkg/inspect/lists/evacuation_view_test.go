@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 )
 
-func TestWhenATaintThatIsAboutToBeSetReplacesGroups(t *testing.T) {
+func TestCordonPredictsWhenATaintReplacesGroups(t *testing.T) {
 	tests := map[string]struct {
 		seconds int64
 		want    string // when groups are replaced

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-func TestACoordinatorOnASickNodeIsDown(t *testing.T) {
+func TestACoordinatorOnANodeThatIsNotReadyIsDown(t *testing.T) {
 	f := healthy(t)
 	g := f.Cluster.ProcessGroup("log-1")
 	pod := f.Pod(g)

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestWhatIsHalfDoneHasTheCommandsThatEndIt(t *testing.T) {
+func TestLeftoversNameTheCommandsThatCompleteOrRevertThem(t *testing.T) {
 	const passes = "kubectl fdb reconcile sample --wait"
 	mark := func(f *inspect.Facts, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
 		g := f.Cluster.ProcessGroup(id)
@@ -115,7 +115,7 @@ func TestWhatIsHalfDoneHasTheCommandsThatEndIt(t *testing.T) {
 var commands = inspect.Commands{FDB: func(words ...string) string { return "kubectl fdb " + strings.Join(words, " ") }}
 
 // What could not be read is no proof that nothing is half done.
-func TestWhatCouldNotBeReadMayBeHalfDone(t *testing.T) {
+func TestUnreadableFactsAreListedAsUnknownLeftovers(t *testing.T) {
 	f := healthy(t)
 	f.Database = plan.DatabaseFacts{Unreachable: "timed out after 60s"}
 	f.NodesHidden = "forbidden"

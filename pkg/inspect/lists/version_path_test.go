@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnotherPluginThatComesFirstIsReported(t *testing.T) {
+func TestAnEarlierPluginOnThePATHIsReported(t *testing.T) {
 	const self, other = "/usr/local/bin/kubectl-fdb", "/home/ada/.krew/store/fdb/v0.1.0/kubectl-fdb"
 	warning := []string{"kubectl runs another plugin: " + other + " comes first on the PATH, this program is " + self}
 	tests := map[string]struct {

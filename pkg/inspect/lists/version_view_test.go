@@ -16,7 +16,7 @@ func Versions(t *testing.T, f inspect.Facts) VersionView {
 	return v
 }
 
-func TestSkew(t *testing.T) {
+func TestVersionSkewIsReported(t *testing.T) {
 	tests := map[string]struct {
 		given func(*VersionView)
 		want  []string

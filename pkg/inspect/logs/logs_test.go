@@ -57,7 +57,7 @@ func TestLogsAreMergedByTimeAndKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestAFilterSelects(t *testing.T) {
+func TestLogFiltersSelectByTimeSeverityAndTail(t *testing.T) {
 	since := time.Date(2026, 11, 20, 12, 0, 32, 0, time.UTC)
 	for name, row := range map[string]struct {
 		filter Filter
@@ -82,7 +82,7 @@ func TestAFilterSelects(t *testing.T) {
 	}
 }
 
-func TestAnEventHasItsFields(t *testing.T) {
+func TestTraceEventsAreParsedWithTheirFields(t *testing.T) {
 	e, is := reading(FromTrace).Entry([]byte(`<Event Severity="30" Time="1795176032.5" Type="SlowTask" Duration="1.5" />`))
 	if !is || e.Type != "SlowTask" || e.Fields["Duration"] != "1.5" || e.ProcessGroup != "storage-1" || e.Kind != "LogEntry" {
 		t.Errorf("%+v", e)

@@ -54,7 +54,7 @@ func adopt(f *Facts, name func(*v1beta2.ProcessGroupStatus) string) {
 	}
 }
 
-func TestOnlyWhatProvablyHasNoOwnerIsRemoved(t *testing.T) {
+func TestGCRemovesOnlyObjectsProvenToHaveNoOwner(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T, Kind) Facts
 		kind  Kind
@@ -130,7 +130,7 @@ func TestOnlyWhatProvablyHasNoOwnerIsRemoved(t *testing.T) {
 	}
 }
 
-func TestAnExclusionEndsOnlyIfNothingCanHaveIt(t *testing.T) {
+func TestAnOrphanedExclusionIsRemovedOnlyIfNothingMatchesIt(t *testing.T) {
 	tests := map[string]struct {
 		target string
 		edit   func(*Facts)
@@ -179,7 +179,7 @@ func TestAnExclusionEndsOnlyIfNothingCanHaveIt(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeReadIsAWarning(t *testing.T) {
+func TestGCWarnsOfObjectKindsThatCannotBeRead(t *testing.T) {
 	f := alone(t, ConfigMap)
 	f.Unread[Subject(Pod)] = "forbidden"
 	v := NewView(inspect.Metadata{}, f)

@@ -9,7 +9,7 @@ import (
 )
 
 // What a forecast permits cannot be changed in a saved plan; how long it takes permits nothing.
-func TestAForecastInAPlanFileCannotBeExtended(t *testing.T) {
+func TestAPlanFileWithAnEditedForecastIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit    func(*Forecast)
 		refused bool

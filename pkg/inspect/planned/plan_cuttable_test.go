@@ -8,7 +8,7 @@ import (
 )
 
 // The digest of a plan is of its words. Details that say more than these allow nothing.
-func TestDetailsOtherThanTheirWordsAllowNothing(t *testing.T) {
+func TestApprovalDetailsMustMatchTheirFingerprint(t *testing.T) {
 	deletion := plan.ClearBackupData{Backup: "nightly", URL: "blobstore://a", Snapshots: 2, Bytes: 20, UpTo: 7}
 	more := deletion
 	more.Snapshots = 200

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestSimulationsAreSummed(t *testing.T) {
+func TestSimulationResultsAreSummarized(t *testing.T) {
 	done := func(seed uint64, seconds, paused float64, copies int) Simulation {
 		return Simulation{Seed: seed, End: ForecastComplete, Seconds: seconds, PausedSeconds: paused, FewestCopies: copies}
 	}

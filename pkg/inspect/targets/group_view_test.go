@@ -13,7 +13,7 @@ import (
 )
 
 // What is not listed is not absent: a database without a quorum proves nothing about any group.
-func TestADatabaseThatListsNoProcessesSaysNothingOfThem(t *testing.T) {
+func TestAMissingProcessListLeavesProcessGroupStateUnknown(t *testing.T) {
 	f := withoutQuorum(t)
 	status := inspect.NewStatusView(meta, f)
 	if text := status.Summary; strings.Contains(text, "missing") || status.Database.ProcessesReported != nil || len(status.FaultTolerance.ZonesNotReporting) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
-func TestHowFarARestartIs(t *testing.T) {
+func TestRestartProgressOfEachProcessGroup(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Status.ProcessGroups = nil
 	for _, id := range []v1beta2.ProcessGroupID{"old", "young", "ageless"} {

@@ -10,7 +10,7 @@ import (
 )
 
 // What an abort leaves is printed as it was seen: nothing is called unlocked without an answer.
-func TestWhatAnAbortLeavesIsSaid(t *testing.T) {
+func TestRestoreAbortReportsTheRemainingDataAndLock(t *testing.T) {
 	own := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted, BytesWritten: 21 << 20, BlocksDone: 16, BlocksTotal: 100}
 	queued := fdb.RestoreStatus{UID: "1", State: fdb.RestoreAborted}
 	lock := func(locked bool, uid string) plan.DatabaseFacts {

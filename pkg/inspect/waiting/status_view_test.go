@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 )
 
-func TestTheHeadlineNamesTheZoneUnderMaintenance(t *testing.T) {
+func TestTheStatusSummaryNamesTheMaintenanceZone(t *testing.T) {
 	tests := map[string]struct {
 		unresponsive []string
 		zone         string

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestWhatAWaitBelieves(t *testing.T) {
+func TestWaitConditionsReportYesNoOrUnknown(t *testing.T) {
 	version := fdb.Version{Major: 7, Minor: 3, Patch: 79}
 	storage3 := v1beta2.ProcessGroupID("storage-3")
 	tests := map[string]struct {
@@ -245,7 +245,7 @@ func locked(until time.Time) func(*testing.T, *inspect.Facts) {
 	}
 }
 
-func TestWhatHasToHoldForAWhileStartsOverWhenItBreaks(t *testing.T) {
+func TestWaitStableRestartsWhenAConditionFails(t *testing.T) {
 	w := Wait{Conditions: []WaitCondition{WaitAvailable(), WaitHealthy()}, Stable: time.Minute}
 	at := func(seconds int, given func(*testing.T, *inspect.Facts)) bool {
 		f := healthy(t)

@@ -13,7 +13,7 @@ import (
 
 // A status document without recovery state and configuration is explained by the knob that
 // empties it, wherever the knob is known from.
-func TestWhyNamesTheKnobThatBlindsTheStatus(t *testing.T) {
+func TestWhyNamesTheKnobThatEmptiesTheStatusDocument(t *testing.T) {
 	inSpec := func(f *inspect.Facts) {
 		f.Cluster.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}},

@@ -46,7 +46,7 @@ func (in *Input) restoring(v inspect.RestoreStatusView) {
 	in.Backups = &inspect.ClusterBackups{Restores: []inspect.SeenRestore{{Resource: r, View: &v}}}
 }
 
-func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
+func TestWhyReportsProblemsOfBackups(t *testing.T) {
 	tests := map[string]struct {
 		given func(*Input)
 		state State
@@ -251,7 +251,7 @@ func TestWhyTellsWhatIsWrongWithBackups(t *testing.T) {
 
 // A restore that runs explains what the rest waits for; a backup that is behind comes after
 // what keeps the cluster itself from being well.
-func TestWhyPutsBackupsWhereTheyBelong(t *testing.T) {
+func TestWhyListsRestoresFirstAndBackupsLast(t *testing.T) {
 	in := HealthyInput(t)
 	in.Unschedulable("storage-1", 10*time.Minute)
 	in.BackedUp(func(v *inspect.BackupStatusView) { v.Running = new(false); Problem(v, "no backup runs on tag default") })
@@ -277,7 +277,7 @@ func TestWhyOfAProcessGroupDoesNotMentionBackups(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
+func TestWhyWarnsOfUnreadableBackups(t *testing.T) {
 	in := HealthyInput(t)
 	in.BackedUp(func(*inspect.BackupStatusView) {})
 	in.Backups.Unread = "forbidden: list restores"
@@ -289,7 +289,7 @@ func TestWhatNobodyCouldLookAtIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
+func TestWhyOfARestoreReportsWhatAPassWaitsFor(t *testing.T) {
 	in := HealthyInput(t)
 	in.restoring(inspect.RestoreStatusView{State: new(""), Done: new(false), Summary: "it is not started yet"})
 	in.Cluster, in.Database = nil, plan.DatabaseFacts{}
@@ -301,7 +301,7 @@ func TestWhyOfOneRecordTellsWhatAPassWaitsFor(t *testing.T) {
 }
 
 // Of a restore that is done the lock of the database shows whether it left it locked.
-func TestWhyOfARestoreSaysNothingIsBlockedOnlyWhereSomebodyKnows(t *testing.T) {
+func TestWhyReportsThatNothingBlocksARestoreOnlyIfThatIsKnown(t *testing.T) {
 	tests := map[string]struct {
 		lock  *fdb.LockState
 		given func(*Input)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestTheFirstLineAboutARecordNamesItOnce(t *testing.T) {
+func TestWhyNamesTheBackupOnceInTheFirstLine(t *testing.T) {
 	in := why.HealthyInput(t)
 	in.BackedUp(func(v *inspect.BackupStatusView) {
 		v.Running = new(false)

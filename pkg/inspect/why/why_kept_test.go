@@ -13,7 +13,7 @@ import (
 )
 
 // What only a user can resolve about kept groups comes with the commands that resolve it.
-func TestWhyPrintsThePatchesThatResolveWhatIsKept(t *testing.T) {
+func TestWhyPrintsPatchesForConflictsOfKeptGroups(t *testing.T) {
 	const (
 		patch   = "kubectl patch foundationdbcluster sample --type merge -p "
 		without = patch + `{"spec":{"cancelReplacementsForInstance":["storage-2"]}}`
@@ -62,7 +62,7 @@ func TestWhyPrintsThePatchesThatResolveWhatIsKept(t *testing.T) {
 }
 
 // A kept group that is still marked has the reason of the stage that would revert the mark.
-func TestWhyAKeptGroupIsStillMarked(t *testing.T) {
+func TestWhyExplainsAKeptGroupThatIsStillMarked(t *testing.T) {
 	in := HealthyInput(t)
 	in.Cluster.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{"storage-1"}
 	in.Cluster.ProcessGroup("storage-1").MarkForRemoval(noon.Add(-time.Minute))

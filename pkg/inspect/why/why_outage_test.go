@@ -65,7 +65,7 @@ func (in *Input) holdsInOutages() {
 	in.Plan.Items = []planned.PlanItem{{Stage: plan.StageUpdatePodConfig, ActionRecord: inspect.ActionRecord{Kind: "SyncPodFiles", Groups: []string{"storage-1"}}}}
 }
 
-func TestAnOutageHasItsCauseAndWhatToDo(t *testing.T) {
+func TestWhyReportsTheCauseOfAnOutageAndHowToFixIt(t *testing.T) {
 	volume := func(in *Input, id v1beta2.ProcessGroupID) {
 		if in.Volumes == nil {
 			in.Volumes = map[string]*corev1.PersistentVolumeClaim{}
@@ -181,7 +181,7 @@ func incomplete(document *fdb.Status) plan.DatabaseFacts {
 
 // In an outage the end of the report is its cause: what only waits for the database is named once,
 // without a command that would run a pass.
-func TestNoStageThatWaitsForTheDatabaseIsABlockOfAnOutage(t *testing.T) {
+func TestWhyOfAnOutageListsStagesThatWaitForTheDatabaseOnce(t *testing.T) {
 	v := NewReport(meta, Outage(t))
 	if diff := cmp.Diff([]plan.StageName{plan.StageUpdateDatabaseConfiguration, plan.StageChangeCoordinators}, v.Outage.WaitingStages); diff != "" {
 		t.Error(diff)
@@ -199,7 +199,7 @@ func TestNoStageThatWaitsForTheDatabaseIsABlockOfAnOutage(t *testing.T) {
 	}
 }
 
-func TestWhatBringsBackPodsIsReportedInAnOutage(t *testing.T) {
+func TestWhyReportsActionsThatRestorePodsDuringAnOutage(t *testing.T) {
 	tests := map[string]struct {
 		kind string
 		want bool
@@ -223,7 +223,7 @@ func TestWhatBringsBackPodsIsReportedInAnOutage(t *testing.T) {
 	}
 }
 
-func TestOnlyAnOutageHasSteps(t *testing.T) {
+func TestWhyPrintsOutageStepsOnlyDuringAnOutage(t *testing.T) {
 	tests := map[string]func(*Input){
 		"the database is available": func(in *Input) { *in = HealthyInput(t) },
 		"there never was one": func(in *Input) {
@@ -246,7 +246,7 @@ func TestOnlyAnOutageHasSteps(t *testing.T) {
 }
 
 // What requires manual intervention is a block of its own, whatever the database does.
-func TestAHoldThatRequiresInterventionStaysInAnOutage(t *testing.T) {
+func TestWhyListsAManualHoldDuringAnOutage(t *testing.T) {
 	in := Outage(t)
 	in.Hold(plan.StageCheckClientCompatibility, "7.1 clients are connected", true)
 	for _, c := range NewReport(meta, in).Items {

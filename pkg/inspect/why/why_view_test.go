@@ -78,7 +78,7 @@ func (in *Input) Hold(step plan.StageName, reason string, manual bool, refused .
 }
 
 // While the database is unavailable it sees no process, so a missing report explains nothing.
-func TestSilenceIsNoReasonForAnOutage(t *testing.T) {
+func TestMissingReportsDoNotExplainAnOutage(t *testing.T) {
 	in := HealthyInput(t)
 	in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down")
 	coordinators := in.Database.Status.Client.Coordinators.Coordinators
@@ -107,7 +107,7 @@ func Stuck(t *testing.T) Input {
 	return in
 }
 
-func TestTimersAreCountedDown(t *testing.T) {
+func TestWhyShowsTheTimeUntilReplacement(t *testing.T) {
 	seconds := int64(600)
 	key := "example.com/maintenance"
 	tests := map[string]struct {
@@ -187,7 +187,7 @@ func TestTimersAreCountedDown(t *testing.T) {
 }
 
 // A hint is typed by a user who was woken up: none may delete, force or exclude.
-func TestNoHintOfWhyLosesData(t *testing.T) {
+func TestWhyNeverSuggestsDestructiveCommands(t *testing.T) {
 	for _, c := range NewReport(meta, Stuck(t)).Items {
 		for _, command := range c.Next {
 			for _, word := range []string{"delete", "force", "exclude", "WithoutExclusion", "patch", "edit"} {
@@ -201,7 +201,7 @@ func TestNoHintOfWhyLosesData(t *testing.T) {
 
 // Chains are joined by keys, whatever their sentences say: a message about one process group
 // gets a remark once it stands for several.
-func TestChainsWithTheSameReasonsAreJoined(t *testing.T) {
+func TestWhyChainsWithTheSameReasonsAreJoined(t *testing.T) {
 	of := func(id, key, message string, own bool) Chain {
 		c := Chain{Subjects: []string{id}, State: Ready, Reasons: []Link{{Stage: "UpdatePodConfig", Message: message, key: key, own: own}}}
 		c.summarize("with", func(n int) string { return phrase.Has(n) + " IncorrectConfigMap" })
@@ -230,7 +230,7 @@ func TestChainsWithTheSameReasonsAreJoined(t *testing.T) {
 }
 
 // Of a coordinator that does not answer the way leads to its pod, also while the database serves.
-func TestASilentCoordinatorOfADatabaseThatServesIsExplained(t *testing.T) {
+func TestAnUnreachableCoordinatorOfAnAvailableDatabaseIsExplained(t *testing.T) {
 	in := HealthyInput(t)
 	coordinator := &in.Database.Status.Client.Coordinators.Coordinators[0]
 	g := in.Cluster.ProcessGroup("storage-3")

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
+func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 	tests := map[string]struct {
 		given func(*why.Input)
 		state why.State
@@ -244,7 +244,7 @@ func TestTheFirstLineOfWhyIsEnoughToActOn(t *testing.T) {
 	}
 }
 
-func TestWhyScreens(t *testing.T) {
+func TestWhyOutputFormatsOfABlockedCluster(t *testing.T) {
 	tests := map[string]func(*bytes.Buffer, why.Report) error{
 		"text": func(b *bytes.Buffer, v why.Report) error {
 			return ui.WriteWhy(b, v, ui.WhyOptions{ListOptions: ui.ListOptions{Now: noon}})
@@ -263,7 +263,7 @@ func TestWhyScreens(t *testing.T) {
 	}
 }
 
-func TestWhyOfAnOutageEndsWithWhatToDo(t *testing.T) {
+func TestWhyOfAnOutageEndsWithTheNextSteps(t *testing.T) {
 	tests := map[string]func(*bytes.Buffer, why.Report) error{
 		"text": func(b *bytes.Buffer, v why.Report) error {
 			return ui.WriteWhy(b, v, ui.WhyOptions{ListOptions: ui.ListOptions{Now: noon}})

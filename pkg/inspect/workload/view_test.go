@@ -65,7 +65,7 @@ func changeProcess(s *fdb.Status, group string, change func(*fdb.Process)) {
 	}
 }
 
-func TestCausesOfADatabaseThatIsSlow(t *testing.T) {
+func TestCausesOfASlowDatabase(t *testing.T) {
 	type found struct {
 		Code     Code
 		Effect   Effect
@@ -182,7 +182,7 @@ func TestCausesOfADatabaseThatIsSlow(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotReportedIsUnknownAndNeverFine(t *testing.T) {
+func TestMissingWorkloadFiguresMakeThePerformanceUnknown(t *testing.T) {
 	cases := map[string]func(*fdb.Status){
 		"no performance state, as right after a recovery": func(s *fdb.Status) { s.Cluster.QoS = nil },
 		"no latency probe":                func(s *fdb.Status) { s.Cluster.LatencyProbe = nil },
@@ -222,7 +222,7 @@ func TestWhatIsNotReportedIsUnknownAndNeverFine(t *testing.T) {
 	}
 }
 
-func TestACauseIsKnownInADocumentThatLacksTheRest(t *testing.T) {
+func TestAWorkloadCauseIsReportedFromAPartialStatusDocument(t *testing.T) {
 	s := recorded(t, "05-healthy")
 	s.Cluster.Processes = nil
 	s.Cluster.QoS.PerformanceLimitedBy = &fdb.Limit{Name: "storage_server_write_queue_size"}
@@ -232,7 +232,7 @@ func TestACauseIsKnownInADocumentThatLacksTheRest(t *testing.T) {
 	}
 }
 
-func TestRecordedDocuments(t *testing.T) {
+func TestWorkloadStatesOfRecordedDocuments(t *testing.T) {
 	cases := map[string]struct {
 		state  State
 		codes  []Code
@@ -262,7 +262,7 @@ func TestRecordedDocuments(t *testing.T) {
 	}
 }
 
-func TestALimitNamesTheProcessThatCausesIt(t *testing.T) {
+func TestARatekeeperLimitNamesItsProcess(t *testing.T) {
 	r := NewReport(viewOf(recorded(t, "regions-04h-unknown-key")), commands)
 	limit := r.Items[0]
 	want := "ratekeeper starts 50.3 of at most 61.2 transactions per second: Storage server durable version falling behind (storage_server_durability_lag)"
@@ -274,7 +274,7 @@ func TestALimitNamesTheProcessThatCausesIt(t *testing.T) {
 	}
 }
 
-func TestGrowthOfAQueueIsComparedWithWhatIsLeft(t *testing.T) {
+func TestQueueGrowthIsComparedWithTheRemainingSpace(t *testing.T) {
 	queue := func(n int64) *fdb.Status {
 		s := recorded(t, "05-healthy")
 		s.Cluster.QoS.LimitingQueueBytesStorageServer = &n
@@ -302,7 +302,7 @@ func TestGrowthOfAQueueIsComparedWithWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestProcessesAreOrderedByAFigureAndUnknownOnesAreLast(t *testing.T) {
+func TestProcessesAreSortedByAMetricWithUnknownValuesLast(t *testing.T) {
 	s := recorded(t, "05-healthy")
 	changeProcess(s, "log-3", func(p *fdb.Process) { p.CPU.UsageCores = new(0.7) })
 	changeProcess(s, "log-1", func(p *fdb.Process) { p.CPU, p.RunLoopBusy = nil, nil })
@@ -320,7 +320,7 @@ func TestProcessesAreOrderedByAFigureAndUnknownOnesAreLast(t *testing.T) {
 	}
 }
 
-func TestEveryRuleHasAThresholdAndItsSource(t *testing.T) {
+func TestEveryWorkloadRuleHasAThresholdAndASource(t *testing.T) {
 	seen := map[Code]bool{}
 	for _, r := range Rules() {
 		if seen[r.Code] || r.Title == "" || r.Source == "" || r.Near <= 0 || (r.Slow != 0 && r.Slow < r.Near) {
@@ -331,7 +331,7 @@ func TestEveryRuleHasAThresholdAndItsSource(t *testing.T) {
 }
 
 // Right after a recovery, and while ratekeeper cannot be reached, the document has no reason of a limit.
-func TestACauseIsKnownWithoutTheReasonOfALimit(t *testing.T) {
+func TestAWorkloadCauseIsReportedWithoutARatekeeperReason(t *testing.T) {
 	for name, change := range map[string]func(*fdb.Status){
 		"no performance state": func(s *fdb.Status) { s.Cluster.QoS = nil },
 		"no reasons": func(s *fdb.Status) {

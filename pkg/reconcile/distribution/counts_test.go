@@ -99,9 +99,9 @@ func fewest(d Distribution, groups []made, total int) int {
 	return len(groups) - best
 }
 
-// TestAMigrationMovesTheFewestAndEndsBalanced changes the desired fault domains of groups with
+// TestADistributionChangeReplacesTheFewestGroupsAndEndsBalanced changes the desired fault domains of groups with
 // random numbers, with every budget, and replaces as the stages do.
-func TestAMigrationMovesTheFewestAndEndsBalanced(t *testing.T) {
+func TestADistributionChangeReplacesTheFewestGroupsAndEndsBalanced(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
 		before, after := packing(1+random.IntN(6), v1beta2.BinPackClass), packing(1+random.IntN(6), v1beta2.BinPackClass)
@@ -149,8 +149,8 @@ func TestAMigrationMovesTheFewestAndEndsBalanced(t *testing.T) {
 	}
 }
 
-// TestGroupsStayBalanced adds and loses groups, as many as desired and fewer or more of them.
-func TestGroupsStayBalanced(t *testing.T) {
+// TestProcessGroupsStayBalancedOverBuckets adds and loses groups, as many as desired and fewer or more of them.
+func TestProcessGroupsStayBalancedOverBuckets(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 2_000 {
 		d, next := packing(1+random.IntN(6), v1beta2.BinPackClass), 0
@@ -166,8 +166,8 @@ func TestGroupsStayBalanced(t *testing.T) {
 	}
 }
 
-// TestTheWorkedExamples has the examples of the documentation, with their numbers.
-func TestTheWorkedExamples(t *testing.T) {
+// TestDistributionCountsMatchTheDocumentedExamples has the examples of the documentation, with their numbers.
+func TestDistributionCountsMatchTheDocumentedExamples(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to int
 		numbers  []int
@@ -212,8 +212,8 @@ func TestTheWorkedExamples(t *testing.T) {
 	}
 }
 
-// TestThoseThatLeaveAnywayAreTheExcess counts one of two in a bucket that leaves for another reason.
-func TestThoseThatLeaveAnywayAreTheExcess(t *testing.T) {
+// TestGroupsAlreadyBeingRemovedCountAsExcess counts one of two in a bucket that leaves for another reason.
+func TestGroupsAlreadyBeingRemovedCountAsExcess(t *testing.T) {
 	members := []Member{{Bucket: 0}, {Bucket: 0, Leaves: true}, {Bucket: 1}}
 	if got := Excess(members, 3, 3); len(got) != 0 {
 		t.Errorf("%v leave as well", got)
@@ -224,8 +224,8 @@ func TestThoseThatLeaveAnywayAreTheExcess(t *testing.T) {
 	}
 }
 
-// TestMissingGroupsLeaveRoom has fewer process groups than desired.
-func TestMissingGroupsLeaveRoom(t *testing.T) {
+// TestBucketExcessDependsOnTheDesiredCount has fewer process groups than desired.
+func TestBucketExcessDependsOnTheDesiredCount(t *testing.T) {
 	members := []Member{{Bucket: 0}, {Bucket: 0}, {Bucket: 0}}
 	if got := Excess(members, 10, 4); len(got) != 0 {
 		t.Errorf("%v leave, and 3 of 10 may be in a bucket of 4", got)
@@ -247,7 +247,7 @@ func newCluster(d Distribution, counts map[v1beta2.ProcessClass]int) Tally {
 	return t
 }
 
-func TestBucketsOfANewCluster(t *testing.T) {
+func TestNewClustersFillDistributionBucketsEvenly(t *testing.T) {
 	counts := map[v1beta2.ProcessClass]int{v1beta2.ProcessClassStorage: 3, v1beta2.ProcessClassLog: 4, v1beta2.ProcessClassStateless: 9}
 	const storage, log, stateless = v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog, v1beta2.ProcessClassStateless
 	for pack, want := range map[v1beta2.BinPack]map[v1beta2.ProcessClass][2]Counts{ // of the class, of its pack
@@ -266,8 +266,8 @@ func TestBucketsOfANewCluster(t *testing.T) {
 	}
 }
 
-// TestWhichBucketIsNext has the buckets of a class and of another of its pack.
-func TestWhichBucketIsNext(t *testing.T) {
+// TestTheEmptiestAndFullestBucketAreChosen has the buckets of a class and of another of its pack.
+func TestTheEmptiestAndFullestBucketAreChosen(t *testing.T) {
 	const own, other = v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog
 	for name, tc := range map[string]struct {
 		own, other Counts

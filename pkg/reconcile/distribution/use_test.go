@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestHowFaultDomainsAreUsed(t *testing.T) {
+func TestFaultDomainUsageAndMisplacedPods(t *testing.T) {
 	placed := func(class v1beta2.ProcessClass, id v1beta2.ProcessGroupID, key, domain string) Placed {
 		return Placed{&v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: class}, key, domain}
 	}

@@ -49,7 +49,7 @@ var deletions = map[string]plan.Action{
 	"a policy":   plan.DeleteBackupData{Backup: "nightly", URL: nightlyPlaceURL},
 }
 
-func TestWhatDeletesFromAStoreHasAnHour(t *testing.T) {
+func TestDeletionsFromABackupStoreTimeOutAfterAnHour(t *testing.T) {
 	for name, a := range deletions {
 		t.Run(name, func(t *testing.T) {
 			limits := []time.Duration{}
@@ -79,7 +79,7 @@ func tiedOnly(c admin.Command) int {
 }
 
 // Once the Lease is lost others may act: begin a backup where data is being deleted.
-func TestADeletionEndsWithTheLease(t *testing.T) {
+func TestABackupDeletionIsCanceledIfTheLeaseIsLost(t *testing.T) {
 	for name, a := range deletions {
 		t.Run(name, func(t *testing.T) {
 			begun := make(chan struct{})
@@ -124,7 +124,7 @@ func TestADeletionEndsWithTheLease(t *testing.T) {
 
 // The plan of a deletion policy is made without a read of the store. One that does not report would
 // keep the tools busy for an hour, without a word.
-func TestADeletionPolicyAsksTheStoreFirst(t *testing.T) {
+func TestADeletionPolicyChecksTheStoreBeforeDeleting(t *testing.T) {
 	var ran []string
 	v, _ := deleting(t, func(_ context.Context, c admin.Command) (admin.Result, error) {
 		ran = append(ran, c.Argv[1])

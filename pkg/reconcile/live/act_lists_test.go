@@ -11,7 +11,7 @@ import (
 
 // Lists are read in global mode only, changed under this instance's name, and used up by
 // the restart that they led to.
-func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
+func TestARestartRemovesItsSharedListEntries(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
@@ -46,7 +46,7 @@ func TestListsAreWrittenReadAndUsedUp(t *testing.T) {
 }
 
 // An instance that got another prefix takes its own entries along, and no other's.
-func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
+func TestListEntriesUnderAFormerPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)
@@ -86,7 +86,7 @@ func TestEntriesBelowAnotherPrefixAreRemovedForOwnGroupsOnly(t *testing.T) {
 
 // A restart that fails has used up its announcements all the same: instances announce
 // again what is ready then.
-func TestAnnouncementsAreUsedUpBeforeTheRestart(t *testing.T) {
+func TestAFailedRestartAlsoRemovesItsAnnouncements(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.AutomationOptions.SynchronizationMode = new(v1beta2.SynchronizationModeGlobal)

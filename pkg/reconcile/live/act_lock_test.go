@@ -15,7 +15,7 @@ import (
 var holdIt = plan.HoldLock{Owner: "dc1", User: "ann@a", For: 30 * time.Minute}
 
 // A lock that a user keeps outlasts the run that took it, and no run gets it meanwhile.
-func TestALockByHandOutlastsTheRunThatTookIt(t *testing.T) {
+func TestAManuallyHeldLockOutlastsTheRunThatTookIt(t *testing.T) {
 	f := sharing(t)
 	if err := f.cluster.Act(t.Context(), holdIt); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func TestALockByHandOutlastsTheRunThatTookIt(t *testing.T) {
 	}
 }
 
-func TestALockThatCannotBeHadIsNotHeldByHand(t *testing.T) {
+func TestAManualLockIsRefusedIfTheLockIsHeldOrDenied(t *testing.T) {
 	f := sharing(t)
 	now := f.cluster.Clock.Now()
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc2", Start: now, End: now.Add(time.Minute)}.Encode()))
@@ -64,7 +64,7 @@ func TestALockThatChangedSinceItWasShownIsNotReleased(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyForceClearsSaysSo(t *testing.T) {
+func TestReleasingAnotherOwnersExpiredLockRequiresForce(t *testing.T) {
 	f := sharing(t)
 	now := f.cluster.Clock.Now().UTC().Truncate(time.Second)
 	over := fdb.Lock{Owner: "dc2", Start: now.Add(-time.Hour), End: now.Add(-time.Minute)}

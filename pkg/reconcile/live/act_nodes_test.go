@@ -29,7 +29,7 @@ func (c *contested) Patch(ctx context.Context, o client.Object, patch client.Pat
 	return c.Client.Patch(ctx, o, patch, opts...)
 }
 
-func TestNodesAreCordonedBesideOtherWriters(t *testing.T) {
+func TestCordonRetriesConflictingNodeUpdates(t *testing.T) {
 	disk := corev1.Taint{Key: "disk", Effect: corev1.TaintEffectNoSchedule}
 	ours := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
 	for conflicts, fails := range map[int]bool{0: false, 4: false, 5: true} {
@@ -54,7 +54,7 @@ func TestNodesAreCordonedBesideOtherWriters(t *testing.T) {
 	}
 }
 
-func TestANodeThatIsNotThereIsNamed(t *testing.T) {
+func TestUncordoningAMissingNodeReturnsNotFound(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
 	if err := f.cluster.Act(t.Context(), plan.UncordonNode{Node: "n9"}); !apierrors.IsNotFound(err) {
@@ -63,7 +63,7 @@ func TestANodeThatIsNotThereIsNamed(t *testing.T) {
 }
 
 // Nodes are read for specs with rules about taints, and for commands about nodes.
-func TestNodesAreReadForWhoAsks(t *testing.T) {
+func TestNodesAreReadWhenACommandRequestsThem(t *testing.T) {
 	f := newField(t, sample(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n7"}})
 	for _, requested := range []bool{false, true} {
 		if requested {

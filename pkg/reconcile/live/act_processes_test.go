@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestOnlyTheJudgedPodsAreDeleted(t *testing.T) {
+func TestRecreatedPodsAreNotDeleted(t *testing.T) {
 	const first, second = "pod storage-1", "pod storage-2"
 	objects := []client.Object{
 		&corev1.Pod{ObjectMeta: identified("storage-1", first)}, &corev1.Pod{ObjectMeta: identified("storage-2", second)},
@@ -34,7 +34,7 @@ func TestOnlyTheJudgedPodsAreDeleted(t *testing.T) {
 	}
 }
 
-func TestOnlyOneContainerGetsAnotherImage(t *testing.T) {
+func TestSidecarImageUpdateChangesOnlyTheSidecar(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: identified("storage-1", "pod"), Spec: corev1.PodSpec{Containers: []corev1.Container{
 		{Name: v1beta2.ContainerMain, Image: "main:1"}, {Name: v1beta2.ContainerSidecar, Image: "sidecar:1", Args: []string{"--copy"}},
 	}}}
@@ -57,7 +57,7 @@ func TestOnlyOneContainerGetsAnotherImage(t *testing.T) {
 	}
 }
 
-func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
+func TestSharedCoordinationKeysAreWrittenAndReadBack(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.Version = "7.4.6"
@@ -102,7 +102,7 @@ func TestWhatInstancesShareIsWrittenAndRead(t *testing.T) {
 }
 
 // Maintenance without a note would never be ended.
-func TestMaintenanceIsNotedBeforeItBegins(t *testing.T) {
+func TestMaintenanceEntriesAreWrittenBeforeMaintenanceStarts(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = new(true)
@@ -148,7 +148,7 @@ func TestProcessesAreRestartedTogether(t *testing.T) {
 
 // Another instance would see a complete database: the lock is kept until the database
 // shows what this one took down.
-func TestTheLockIsKeptUntilTheDatabaseShowsWhatWasTakenDown(t *testing.T) {
+func TestTheLockIsHeldUntilTheDatabaseReportsStoppedProcesses(t *testing.T) {
 	pod := plan.PodOfGroup{Group: "storage-1", Name: "absent"}
 	tests := map[string]struct {
 		does plan.Action

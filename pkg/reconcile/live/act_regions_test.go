@@ -34,7 +34,7 @@ func exchanged(t *testing.T, c *v1beta2.FoundationDBCluster) plan.RegionsResourc
 }
 
 // Only the priorities are patched, of each resource in turn, and only of the version that was decided on.
-func TestPrioritiesAreSetFieldByField(t *testing.T) {
+func TestOnlyRegionPrioritiesArePatched(t *testing.T) {
 	f := newField(t, inRegions(sample()))
 	f.begin()
 	f.observe(plan.ClusterResource)
@@ -75,7 +75,7 @@ func (ignoringPatches) Patch(context.Context, client.Object, client.Patch, ...cl
 	return nil
 }
 
-func TestPrioritiesAreNotSetInAResourceThatChanged(t *testing.T) {
+func TestRegionPrioritiesAreNotSetInAChangedResource(t *testing.T) {
 	for name, change := range map[string]func(*plan.RegionsResource){
 		"another generation": func(r *plan.RegionsResource) { r.Generation++ },
 		"another resource":   func(r *plan.RegionsResource) { r.UID = types.UID("other") },

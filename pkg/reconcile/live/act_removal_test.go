@@ -20,7 +20,7 @@ import (
 
 // A service has the name of its pod, and an object that was recreated has the name of
 // the one that was judged: the identity decides.
-func TestOnlyTheJudgedObjectsAreDeleted(t *testing.T) {
+func TestRecreatedObjectsOfAGroupAreNotDeleted(t *testing.T) {
 	const pod, claim, service = "pod storage-1", "claim storage-1-data", "service storage-1"
 	tests := map[string]struct {
 		judged map[string]types.UID
@@ -102,7 +102,7 @@ func (c identityChecker) Delete(ctx context.Context, o client.Object, options ..
 
 // Exclusions are read where one can concern a group, and ended only by name; nothing is
 // read of them while no group leaves and none is excluded.
-func TestAnExclusionOfAGroupThatStaysIsReadAndEnded(t *testing.T) {
+func TestExclusionsOfRemainingGroupsAreReadAndIncludedByName(t *testing.T) {
 	f := settled(t)
 	if s := f.observe(plan.Coordination | plan.ClusterResource); s.Coordination.ExclusionsRead {
 		t.Error("exclusions were read, and no group leaves")

@@ -47,14 +47,14 @@ func TestAConflictIsAnErrorAndNothingElseIsWritten(t *testing.T) {
 	}
 }
 
-func TestTheNormalisedSpecIsNeverWritten(t *testing.T) {
+func TestTheNormalizedSpecIsNeverWritten(t *testing.T) {
 	f := settled(t)
 	if diff := cmp.Diff(sample().Spec, f.resource().Spec); diff != "" {
 		t.Errorf("the stored spec changed (-want +got):\n%s", diff)
 	}
 }
 
-func TestRecordEditsBuildOnEachOther(t *testing.T) {
+func TestStatusEditsBuildOnEachOther(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
 	for _, a := range []plan.Action{
@@ -70,7 +70,7 @@ func TestRecordEditsBuildOnEachOther(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatIsThereAlreadyIsAnError(t *testing.T) {
+func TestCreatingAnExistingObjectIsAnAlreadyExistsError(t *testing.T) {
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: "taken"}
 	pod := &corev1.Pod{ObjectMeta: meta}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: meta}
@@ -244,7 +244,7 @@ func TestADatabaseIsCreatedOnce(t *testing.T) {
 	refuseConfigure(t, f)
 }
 
-func TestAStepOfARegionChangeSendsOnlyItsPart(t *testing.T) {
+func TestARegionChangeActionSendsOnlyItsPartOfTheConfiguration(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
 	if err := f.cluster.Act(t.Context(), create); err != nil {
@@ -262,7 +262,7 @@ func TestAStepOfARegionChangeSendsOnlyItsPart(t *testing.T) {
 	}
 }
 
-func TestADatabaseIsNeverCreatedOnARecordThatSaysConfigured(t *testing.T) {
+func TestADatabaseIsNeverCreatedWhenStatusConfiguredIsTrue(t *testing.T) {
 	f, create := atConfigure(t)
 	f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.Configured = true })
 	f.begin()
@@ -274,7 +274,7 @@ func TestADatabaseIsNeverCreatedOnARecordThatSaysConfigured(t *testing.T) {
 	refuseConfigure(t, f)
 }
 
-func TestADatabaseIsNeverCreatedInAnyOtherRecoveryState(t *testing.T) {
+func TestADatabaseIsCreatedOnlyInStateConfigurationNeverCreated(t *testing.T) {
 	states := []string{
 		"", "reading_coordinated_state", "locking_coordinated_state", "locking_old_transaction_servers", "reading_transaction_system_state",
 		"configuration_missing", "configuration_invalid", "recruiting_transaction_servers", "initializing_transaction_servers", "recovery_transaction",
@@ -302,7 +302,7 @@ func TestADatabaseIsNeverCreatedInAnyOtherRecoveryState(t *testing.T) {
 	}
 }
 
-func TestADatabaseIsNeverCreatedWhileNobodyAnswers(t *testing.T) {
+func TestADatabaseIsNeverCreatedWhileItsRecoveryStateIsUnknown(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
 	f.log.reset()
@@ -323,7 +323,7 @@ func refuseConfigure(t *testing.T, f *field) {
 	}
 }
 
-func TestNewCoordinatorsAreStoredInTheRecord(t *testing.T) {
+func TestNewCoordinatorsAreStoredInTheStatus(t *testing.T) {
 	f := settled(t)
 	f.begin()
 	s := f.observe(plan.Everything)
@@ -348,7 +348,7 @@ func TestNewCoordinatorsAreStoredInTheRecord(t *testing.T) {
 }
 
 // A server that has just started may have no name yet where the coordinators are read.
-func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
+func TestACoordinatorChangeWaitsForUnreachableNewCoordinators(t *testing.T) {
 	f := settled(t)
 	f.begin()
 	before := f.observe(plan.Everything).Cluster.Status.ConnectionString
@@ -363,7 +363,7 @@ func TestCoordinatorsThatAreNotReachedYetAreAWait(t *testing.T) {
 	}
 }
 
-func TestNewCoordinatorsThatCannotBeStoredAreNamed(t *testing.T) {
+func TestAFailedStatusWriteReportsTheNewCoordinators(t *testing.T) {
 	f := settled(t)
 	f.begin()
 	s := f.observe(plan.Everything)

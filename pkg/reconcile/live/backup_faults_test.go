@@ -100,7 +100,7 @@ func (v *vault) life(n int, after bool, words *strings.Builder) (killed bool) {
 
 // Whatever a run is killed at, the next one finishes; there is never a second backup, and
 // no secret is ever printed, run or recorded.
-func TestABackupSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
+func TestABackupCompletesIfARunIsKilledBetweenAnyTwoActions(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			v := newVault(t)

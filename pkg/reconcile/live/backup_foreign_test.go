@@ -33,7 +33,7 @@ func (v *vault) startIncompatiblePeers() *admin.Backups {
 
 // What a first pass sees on its tag is not its own because it saw it, nor is it in the
 // next pass.
-func TestAFreshRecordNeverTakesOverTheBackupOfAStranger(t *testing.T) {
+func TestANewBackupResourceNeverTakesOverABackupItDidNotStart(t *testing.T) {
 	for name, edit := range map[string]func(*v1beta2.FoundationDBBackup){
 		"one that should run":       func(*v1beta2.FoundationDBBackup) {},
 		"one with another period":   func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(60) },

@@ -32,7 +32,7 @@ func (v *vault) noteOfMove() string { return v.theBackup().Annotations[plan.Anno
 func isModify(argv []string) bool { return len(argv) > 1 && argv[1] == "modify" }
 
 // A backup that was moved and not noted would count as restorable.
-func TestAMoveIsNotedBeforeItIsMade(t *testing.T) {
+func TestABackupMoveIsRecordedBeforeItIsSent(t *testing.T) {
 	v := toMove(t)
 	noted := ""
 	v.problem = func(argv []string) error {
@@ -50,7 +50,7 @@ func TestAMoveIsNotedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestNoBackupIsMovedThatCannotBeNoted(t *testing.T) {
+func TestABackupIsNotMovedIfTheMoveCannotBeRecorded(t *testing.T) {
 	v := toMove(t)
 	v.backup.Client = interceptor.NewClient(withWatch(t, v.backup.Client), interceptor.Funcs{
 		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
@@ -79,7 +79,7 @@ func withWatch(t *testing.T, c client.Client) client.WithWatch { //nolint:iretur
 
 // Whenever a run ends, no record calls a backup restorable that is not, and the next runs
 // bring the move to its end.
-func TestAMoveSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
+func TestABackupMoveCompletesIfARunIsKilledBetweenAnyTwoActions(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for at := 1; at <= 3; at++ {
 			v := toMove(t)
@@ -103,7 +103,7 @@ func TestAMoveSurvivesTheEndOfARunBetweenAnyTwoActions(t *testing.T) {
 
 // A user who moves a backup manually notes nothing: that it goes elsewhere than it was last
 // seen to go is enough.
-func TestAMoveByHandIsNoticed(t *testing.T) {
+func TestAManualBackupMoveIsDetected(t *testing.T) {
 	v := toMove(t)
 	v.tool("fdbbackup", "modify", "-t", "default", "-d", "blobstore://key@store:443/hourly?bucket=fdb-backups&region=eu")
 	var s plan.Snapshot

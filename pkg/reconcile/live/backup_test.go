@@ -216,7 +216,7 @@ func (v *vault) fdbcli(line string) string {
 	return stdout.String()
 }
 
-func TestABackupComesUpAndIsChanged(t *testing.T) {
+func TestABackupIsStartedChangedPausedAndStoppedByItsSpec(t *testing.T) {
 	v := newVault(t)
 	v.settleBackup()
 	v.nodes.FDB.Advance(time.Minute)
@@ -283,7 +283,7 @@ func (v *vault) theRestore() v1beta2.FoundationDBRestoreStatus {
 	return r.Status
 }
 
-func TestDataThatWasDeletedIsRestored(t *testing.T) {
+func TestARestoreRefillsAnEmptyDatabaseOnce(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.settleBackup()
@@ -318,7 +318,7 @@ func TestDataThatWasDeletedIsRestored(t *testing.T) {
 }
 
 // What was lost on the way may have been done. It is looked at, and not done again.
-func TestARestoreWhoseStartWasLostIsNotStartedTwice(t *testing.T) {
+func TestARestoreStartWithoutAResponseIsNotRepeated(t *testing.T) {
 	v := newVault(t)
 	v.fdbcli("writemode on; set greeting hello")
 	v.settleBackup()
@@ -347,7 +347,7 @@ func (s *starting) Act(ctx context.Context, a plan.Action) error {
 }
 
 // A start that was never sent leaves no note: the next pass starts the restore.
-func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
+func TestARestoreStartThatWasNeverSentIsRetriedByTheNextPass(t *testing.T) {
 	unresponsive := &admin.TransportError{Started: true, Where: "a pod", Err: context.DeadlineExceeded}
 	away := &admin.TransportError{Where: "a pod", Err: errors.New("no route")}
 	tests := map[string]struct {
@@ -398,7 +398,7 @@ func TestARestoreThatWasNeverSentIsStartedLater(t *testing.T) {
 
 // Agents of another store may not have the credentials: they are read last, however old
 // they are.
-func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
+func TestRestoreStatusIsReadFirstFromAgentsWithItsCredentials(t *testing.T) {
 	v := newVault(t)
 	v.settleBackup()
 	for name, edit := range map[string]func(*v1beta2.BlobStoreConfiguration){
@@ -431,7 +431,7 @@ func TestARestoreIsAskedForWhereItsCredentialsAre(t *testing.T) {
 	}
 }
 
-func TestNobodyActsOnABackupWithoutItsLease(t *testing.T) {
+func TestBackupsAndRestoresAreNotChangedWithoutTheirLease(t *testing.T) {
 	v := newVault(t)
 	for _, w := range []reconcile.Actor{v.backup, v.restore} {
 		if err := w.Act(t.Context(), plan.StartBackup{}); err == nil || !strings.Contains(err.Error(), "no Lease") {
@@ -440,7 +440,7 @@ func TestNobodyActsOnABackupWithoutItsLease(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNotThereOrNotValidIsSaid(t *testing.T) {
+func TestAMissingOrInvalidBackupOrRestoreResourceIsReported(t *testing.T) {
 	v := newVault(t)
 	var s plan.Snapshot
 	if err := v.restore.Observe(t.Context(), &s, plan.Restore); err == nil || err.Error() != "FoundationDBRestore again not found in namespace fdb" {

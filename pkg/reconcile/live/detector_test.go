@@ -31,7 +31,7 @@ func (f *field) detect() reconcile.PassDone {
 	return done
 }
 
-func TestTheCronJobOfAFailureDetectorLives(t *testing.T) {
+func TestFailureDetectorCronJobIsCreatedUpdatedAndDeleted(t *testing.T) {
 	f := newField(t, sample())
 	if done := f.detect(); done.Outcome != reconcile.Done {
 		t.Errorf("without one enabled: %s", done.Outcome)
@@ -70,7 +70,7 @@ func TestTheCronJobOfAFailureDetectorLives(t *testing.T) {
 }
 
 // A user without permission for CronJobs reconciles a cluster that has no failure detector.
-func TestHiddenCronJobsAreAFact(t *testing.T) {
+func TestForbiddenCronJobsBlockOnlyAnEnabledFailureDetector(t *testing.T) {
 	refuse := func(err error) func(string) error {
 		return func(request string) error {
 			if request == "get CronJob "+detectorName {
@@ -103,7 +103,7 @@ func TestHiddenCronJobsAreAFact(t *testing.T) {
 
 // The annotation is all that a job writes beside the status: a patch of anything else could undo a
 // change of the owner of the spec.
-func TestFailuresAreRecordedInOneAnnotation(t *testing.T) {
+func TestDetectFailuresPatchesOnlyItsAnnotation(t *testing.T) {
 	f := settled(t)
 	f.begin()
 	s := f.observe(plan.Everything)
@@ -129,7 +129,7 @@ func TestFailuresAreRecordedInOneAnnotation(t *testing.T) {
 	}
 }
 
-func TestDetectingFailures(t *testing.T) {
+func TestDetectFailuresPassesRecordFailuresInStatusAndAnnotation(t *testing.T) {
 	detecting := func(f *field, list []plan.Stage) reconcile.PassDone {
 		t.Helper()
 		f.log.reset()

@@ -41,7 +41,7 @@ func (nowhere) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, &admin.TransportError{Where: "pod x", Err: errors.New("no route")}
 }
 
-func TestAPassNeedsNoPodThatRunsFdbcli(t *testing.T) {
+func TestAPassWithTheNativeTransportNeedsNoPodExec(t *testing.T) {
 	for _, transport := range []direct.Transport{direct.Native, direct.Auto} {
 		f := settled(t)
 		f.directly(transport, f.cli())

@@ -108,7 +108,7 @@ func TestEvictionsRespectDisruptionBudgets(t *testing.T) {
 }
 
 // Without the flag nothing is evicted.
-func TestDeletionsAskNoDisruptionBudget(t *testing.T) {
+func TestPodDeletionsIgnoreDisruptionBudgetsByDefault(t *testing.T) {
 	f := newField(t, sample(), &corev1.Pod{ObjectMeta: identified("storage-1", "pod storage-1")})
 	e := &evictor{Client: f.cluster.Client, answer: budgetRefuses("apps")}
 	f.cluster.Client = e

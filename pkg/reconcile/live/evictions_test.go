@@ -45,7 +45,7 @@ func TestAllBudgetsOfTheNamespaceAreObserved(t *testing.T) {
 	}
 }
 
-func TestABudgetIsCreatedUpdatedAndDeleted(t *testing.T) {
+func TestADisruptionBudgetIsCreatedUpdatedAndDeleted(t *testing.T) {
 	f := newField(t, sample())
 	f.begin()
 	c := f.observe(plan.ClusterResource).Cluster
@@ -137,7 +137,7 @@ func TestTolerationsOfARunningPodAreSetAndReverted(t *testing.T) {
 	}
 }
 
-func TestTheAgentsOfAllBackupsOfAClusterAreObserved(t *testing.T) {
+func TestBackupAgentPodsAreReadForAllBackupsOfACluster(t *testing.T) {
 	backupOf := func(name, cluster string) client.Object {
 		return &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: name}, Spec: v1beta2.FoundationDBBackupSpec{ClusterName: cluster}}
 	}

@@ -62,7 +62,7 @@ func election(ago time.Duration, edit func(*coordinationv1.Lease)) *coordination
 	return l
 }
 
-func TestALiveOperatorWins(t *testing.T) {
+func TestTheOperatorGateFailsIfAnOperatorWatchesTheNamespace(t *testing.T) {
 	tests := map[string]struct {
 		objects []client.Object
 		passes  bool
@@ -128,7 +128,7 @@ func ownNamespace(d *appsv1.Deployment) {
 	manager(d).Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}}
 }
 
-func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
+func TestForbiddenOperatorReadsCountAsARunningOperator(t *testing.T) {
 	for _, hidden := range []string{"list DeploymentList", "list LeaseList"} {
 		f := newField(t, sample())
 		f.observe(plan.ClusterResource)
@@ -148,7 +148,7 @@ func TestAnOperatorThatMayBeHiddenCountsAsLive(t *testing.T) {
 	}
 }
 
-func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
+func TestTheOperatorGateReportsSpecFieldsThatOperatorsIgnore(t *testing.T) {
 	const kept, packed = "ignores spec.cancelReplacementsForInstance", "ignores spec.distributionConfig"
 	annotate := func(name, value string) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) { c.Annotations = map[string]string{name: value} }
@@ -192,7 +192,7 @@ func TestTheGateReportsWhatAnOperatorUndoes(t *testing.T) {
 	}
 }
 
-func TestAnOperatorIsNotLookedForWhereItObeysSkip(t *testing.T) {
+func TestTheOperatorGatePassesWithoutRequestsIfSpecSkipIsTrue(t *testing.T) {
 	cluster := sample()
 	cluster.Spec.Skip = true
 	f := newField(t, cluster, operator(nil), election(time.Second, nil))
@@ -207,7 +207,7 @@ func TestAnOperatorIsNotLookedForWhereItObeysSkip(t *testing.T) {
 	}
 }
 
-func TestAGateThatCannotBeAskedIsAnError(t *testing.T) {
+func TestAGateThatCannotBeCheckedIsAnUnreachableError(t *testing.T) {
 	for _, request := range []string{"list DeploymentList", "list LeaseList"} {
 		f := newField(t, sample())
 		f.observe(plan.ClusterResource)
@@ -224,7 +224,7 @@ func TestAGateThatCannotBeAskedIsAnError(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenBesideALiveOperator(t *testing.T) {
+func TestAPassWritesNothingWhileAnOperatorIsActive(t *testing.T) {
 	f := newField(t, sample(), operator(nil))
 	p := reconcile.Pass{
 		Stages: clusterStages(), Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(reconcile.Event) {},

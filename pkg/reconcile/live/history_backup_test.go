@@ -60,7 +60,7 @@ func shortestBackupLife(t *testing.T, l backupLife, wrong wrongBackup, sentence 
 }
 
 // Playing a seed again prints the same story to the byte, or no failure could be found again.
-func TestAHistoryOfBackupsIsTheSameEveryTime(t *testing.T) {
+func TestASimulatedBackupHistoryIsReproducibleFromItsSeed(t *testing.T) {
 	for seed := range uint64(2) {
 		var first, second bytes.Buffer
 		backupLifeOf(seed).play(t, wrongBackup{}, &first)

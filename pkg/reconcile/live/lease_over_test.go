@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever a Lease looks like by our clock, a run that goes on renewing it keeps it.
-func TestALeaseThatIsRenewedWhileItIsWatchedIsHeld(t *testing.T) {
+func TestALeaseRenewedWhileObservedIsHeldDespiteClockSkew(t *testing.T) {
 	tests := map[string]time.Duration{
 		"by a clock that is behind ours": time.Hour,
 		"by a clock that is ahead":       -time.Hour,
@@ -59,7 +59,7 @@ func (f *field) renewAsBob(at time.Time) {
 	}
 }
 
-func TestWhoWatchesALeaseSaysSoAndCanBeInterrupted(t *testing.T) {
+func TestWaitingForALeaseIsReportedAndCanBeInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, clock := atNoon(t, leaseOf("bob@desk process 9", time.Hour))
 		var output []string

@@ -62,7 +62,7 @@ func withoutTerm(l *coordinationv1.Lease) *coordinationv1.Lease {
 	return l
 }
 
-func TestALeaseThatDoesNotSayForHowLongIsNotOverAtOnce(t *testing.T) {
+func TestALeaseWithoutADurationDoesNotExpireAtOnce(t *testing.T) {
 	f, _ := atNoon(t, withoutTerm(leaseOf("bob", time.Second)))
 	if held, ok := errors.AsType[*reconcile.HeldError](f.cluster.Begin(t.Context())); !ok || held.Holder != "bob" {
 		t.Error("took a Lease that was renewed a second ago")
@@ -80,7 +80,7 @@ func watched(t *testing.T, clock *clocktesting.FakeClock, run func()) {
 	<-done
 }
 
-func TestTheLeaseIsTaken(t *testing.T) {
+func TestAFreeOrExpiredLeaseIsTaken(t *testing.T) {
 	emptied := leaseOf("", 0)
 	emptied.Spec.HolderIdentity, emptied.Spec.RenewTime = nil, nil
 	tests := map[string]struct {
@@ -127,7 +127,7 @@ func TestTheLeaseIsTaken(t *testing.T) {
 }
 
 // Whoever is started again with a plan can determine whether it was the last to change anything.
-func TestALeaseRemembersWhichPlanWasBegun(t *testing.T) {
+func TestTheLeaseRecordsTheDigestOfTheStartedPlan(t *testing.T) {
 	f, _ := atNoon(t)
 	for _, digest := range []string{"sha256:one", ""} {
 		f.cluster.Plan = digest
@@ -162,7 +162,7 @@ func TestALeaseOfAnotherRunIsHeld(t *testing.T) {
 	}
 }
 
-func TestOfTwoRunsThatRaceOneWins(t *testing.T) {
+func TestOneOfTwoConcurrentRunsAcquiresTheLease(t *testing.T) {
 	for name, leases := range map[string][]*coordinationv1.Lease{"for a new Lease": nil, "for one that ran out": {leaseOf("bob", time.Hour)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { race(t, leases...) })
@@ -303,7 +303,7 @@ func TestALostLeaseStopsFurtherActions(t *testing.T) {
 }
 
 // A renewal that hangs must not make an old Lease look like ours.
-func TestAnActionAsksWhetherAnOldLeaseIsStillOurs(t *testing.T) {
+func TestAnActionVerifiesThatItsRunStillHoldsAnOldLease(t *testing.T) {
 	tests := map[string]struct {
 		holder string
 		runs   bool
@@ -332,7 +332,7 @@ func TestAnActionAsksWhetherAnOldLeaseIsStillOurs(t *testing.T) {
 	}
 }
 
-func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
+func TestALeaseTakenByAnotherRunIsNotReleased(t *testing.T) {
 	f, _ := atNoon(t)
 	if err := f.cluster.Begin(t.Context()); err != nil {
 		t.Fatal(err)
@@ -353,7 +353,7 @@ func TestALeaseThatSomeoneTookOverIsNotGivenBack(t *testing.T) {
 	}
 }
 
-func TestTheLeaseIsGivenBackAfterAnInterruption(t *testing.T) {
+func TestTheLeaseIsReleasedAfterAnInterruption(t *testing.T) {
 	f := newField(t, sample())
 	ctx, cancel := context.WithCancel(t.Context())
 	p := reconcile.Pass{Stages: clusterStages(), Observer: f.cluster, Actor: f.cluster, Seed: 42, Report: func(e reconcile.Event) {

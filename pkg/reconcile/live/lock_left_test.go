@@ -32,7 +32,7 @@ func (f *field) locksAndEnds() {
 	}
 }
 
-func TestTheNextRunKeepsTheLockThatWasLeftToIt(t *testing.T) {
+func TestTheNextRunDoesNotExtendOrReleaseALockDuringItsCooldown(t *testing.T) {
 	f := sharing(t)
 	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestTheNextRunKeepsTheLockThatWasLeftToIt(t *testing.T) {
 	}
 }
 
-func TestAfterARunThatWasKilledTheLockStaysUntilItsDeathsShow(t *testing.T) {
+func TestALockLeftByAKilledRunIsHeldUntilProcessDeathsAreVisible(t *testing.T) {
 	f := sharing(t)
 	now := f.cluster.Clock.Now()
 	f.put(admin.Set(lockKeys.Lock(), fdb.Lock{Owner: "dc1", Start: now, End: now.Add(9 * time.Minute), Nonce: "of the dead"}.Encode()))

@@ -39,7 +39,7 @@ func refusedBy(err error) plan.Gate {
 	return ""
 }
 
-func TestTheLockIsTakenAndGivenBack(t *testing.T) {
+func TestTheLockIsTakenAndReleased(t *testing.T) {
 	f := sharing(t)
 	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTheLockIsTakenAndGivenBack(t *testing.T) {
 	}
 }
 
-func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
+func TestNoLockIsTakenIfDisabledUnsharedOrUnconfigured(t *testing.T) {
 	yes := true
 	tests := map[string]func(*field){
 		"not when the spec disables it": func(f *field) {
@@ -94,7 +94,7 @@ func TestTheDatabaseIsLockedOnlyWhereThereIsAReason(t *testing.T) {
 	}
 }
 
-func TestTheLockIsTakenForEveryReasonOfTheSpec(t *testing.T) {
+func TestTheLockIsTakenForSeveralZonesAndThreeDataHall(t *testing.T) {
 	tests := map[string]func(*v1beta2.FoundationDBClusterSpec){
 		"several zones": func(s *v1beta2.FoundationDBClusterSpec) {
 			s.FaultDomain.ZoneCount, s.FaultDomain.Key, s.FaultDomain.Value = 3, "foundationdb.org/kubernetes-cluster", "a"
@@ -118,7 +118,7 @@ func TestTheLockIsTakenForEveryReasonOfTheSpec(t *testing.T) {
 	}
 }
 
-func TestTheLockIsRefused(t *testing.T) {
+func TestARefusedLockNamesItsGateOrHolder(t *testing.T) {
 	held := func(owner string, ends time.Duration) func(*field) {
 		return func(f *field) {
 			now := f.cluster.Clock.Now()
@@ -166,7 +166,7 @@ func TestTheLockIsRefused(t *testing.T) {
 	}
 }
 
-func TestALockThatExpiredStartsAgainWithItsNewOwner(t *testing.T) {
+func TestTakingAnExpiredLockResetsItsStartTime(t *testing.T) {
 	f := sharing(t)
 	start := f.cluster.Clock.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	before := f.cluster.Clock.Now().UTC().Truncate(time.Second)
@@ -179,7 +179,7 @@ func TestALockThatExpiredStartsAgainWithItsNewOwner(t *testing.T) {
 	}
 }
 
-func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
+func TestALockWrittenByAnotherClientIsNotReleased(t *testing.T) {
 	f := sharing(t)
 	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)
@@ -194,7 +194,7 @@ func TestALockThatAnotherWroteIsNotCleared(t *testing.T) {
 	}
 }
 
-func TestALockThatCannotBeGivenBackIsSaidAndTheLeaseIsGivenBack(t *testing.T) {
+func TestAFailedLockReleaseIsReportedAndTheLeaseIsReleased(t *testing.T) {
 	f := sharing(t)
 	if err := f.cluster.Lock(t.Context()); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func trap(t *testing.T) func() []string {
 
 // Everything that a pass asks of a pod goes through the API server: a pod's address
 // means nothing outside of its cluster, and something else at home.
-func TestNoPodAddressIsEverDialled(t *testing.T) {
+func TestPassesNeverConnectToPodAddresses(t *testing.T) {
 	visits := trap(t)
 	for _, image := range []v1beta2.ImageType{v1beta2.ImageTypeUnified, v1beta2.ImageTypeSplit} {
 		t.Run(string(image), func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestOnlyKnownFilesCanOpenConnections(t *testing.T) {
 	}
 }
 
-func TestTheSidecarIsAskedAtTheLocalEndOnly(t *testing.T) {
+func TestTheSidecarIsQueriedOnlyAtTheLoopbackAddress(t *testing.T) {
 	text, err := os.ReadFile("sidecar.go")
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func TestEachFacetIsObserved(t *testing.T) {
 	}
 }
 
-func TestOnlyStaleFacetsAreRead(t *testing.T) {
+func TestOnlyTheRequestedFacetIsReadAgain(t *testing.T) {
 	f := settled(t)
 	tests := map[plan.Facet][]string{
 		plan.ClusterResource: {"get FoundationDBCluster sample"},
@@ -90,7 +90,7 @@ func TestOnlyStaleFacetsAreRead(t *testing.T) {
 	}
 }
 
-func TestNodesAreReadWhereTheSpecLooksAtTaints(t *testing.T) {
+func TestNodesAreReadIfTheSpecHasTaintRules(t *testing.T) {
 	cluster := sample()
 	taint, duration := "maintenance", int64(60)
 	cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: &taint, DurationInSeconds: &duration}}
@@ -100,7 +100,7 @@ func TestNodesAreReadWhereTheSpecLooksAtTaints(t *testing.T) {
 	}
 }
 
-func TestNodesThatMayNotBeListedAreAFact(t *testing.T) {
+func TestAForbiddenNodeListDoesNotFailTheRead(t *testing.T) {
 	cluster := sample()
 	cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{Key: new("maintenance"), DurationInSeconds: new(int64(60))}}
 	f := newField(t, cluster)
@@ -120,7 +120,7 @@ func TestNodesThatMayNotBeListedAreAFact(t *testing.T) {
 	}
 }
 
-func TestAMissingConfigMapIsAFact(t *testing.T) {
+func TestAMissingConfigMapIsObservedAsNone(t *testing.T) {
 	f := newField(t, sample())
 	if s := f.observe(plan.ConfigMap); s.ConfigMap != nil {
 		t.Errorf("observed %v, want none", s.ConfigMap)
@@ -167,7 +167,7 @@ func page(names []string, n int, last bool) []byte {
 	return fmt.Appendf(nil, `{"metadata":{%s},"items":[%s]}`, next, strings.Join(items, ","))
 }
 
-func TestAMissingRecordIsNotFound(t *testing.T) {
+func TestObservingAMissingResourceReturnsNotFound(t *testing.T) {
 	f := newField(t, sample())
 	f.cluster.Key.Name = "other"
 	var s plan.Snapshot
@@ -177,7 +177,7 @@ func TestAMissingRecordIsNotFound(t *testing.T) {
 	}
 }
 
-func TestAnInvalidRecordIsNamed(t *testing.T) {
+func TestObservingAnInvalidResourceReturnsInvalidResourceError(t *testing.T) {
 	cluster := sample()
 	cluster.Spec.Version = "nonsense"
 	f := newField(t, cluster)
@@ -191,7 +191,7 @@ func TestAnInvalidRecordIsNamed(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheAPIServer(t *testing.T) {
+func TestWhichAPIServerErrorsCountAsUnreachable(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	refused := &url.Error{Op: "Get", URL: "https://api/", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}
 	tests := map[string]struct {
@@ -258,9 +258,9 @@ func ofAnother(connectionString string) string {
 		"processes": {"a": {"address": "10.9.9.9:4501", "command_line": "fdbserver", "version": "7.3.79", "locality": {"instance_id": "other-1"}, "roles": [{"role": "master"}]}}}}`, connectionString)
 }
 
-// TestADocumentAfterAChangeOfCoordinatorsIsTheClusters keeps the document of the cluster's own
+// TestAStatusDocumentIsKeptAfterAnExternalCoordinatorChange keeps the document of the cluster's own
 // database whose connection string was changed by other means.
-func TestADocumentAfterAChangeOfCoordinatorsIsTheClusters(t *testing.T) {
+func TestAStatusDocumentIsKeptAfterAnExternalCoordinatorChange(t *testing.T) {
 	f := settled(t)
 	own, err := fdb.ParseConnectionString(f.resource().Status.ConnectionString)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestADocumentAfterAChangeOfCoordinatorsIsTheClusters(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
+func TestAnUnreachableDatabaseIsObservedWithItsReason(t *testing.T) {
 	says := func(stdout string, exit int) func(*field) {
 		return func(f *field) {
 			f.program = func(admin.Command) (admin.Result, error) {
@@ -351,7 +351,7 @@ func TestAnUnreachableDatabaseIsAFact(t *testing.T) {
 }
 
 // A database that never answers costs the patience, and not the pass.
-func TestASilentDatabaseIsGivenUpOn(t *testing.T) {
+func TestADatabaseThatDoesNotRespondTimesOutAsUnreachable(t *testing.T) {
 	f := settled(t)
 	f.cluster.StatusTimeout = 10 * time.Millisecond
 	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
@@ -372,7 +372,7 @@ func (unresponsive) Open(ctx context.Context, _ admin.Command) (*admin.Session, 
 	return nil, &admin.TransportError{Where: "nowhere", Err: ctx.Err()}
 }
 
-func TestInterruptionIsNoFactAboutTheDatabase(t *testing.T) {
+func TestAnInterruptedReadDoesNotMarkTheDatabaseUnreachable(t *testing.T) {
 	f := settled(t)
 	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
 	s := f.observe(plan.ClusterResource | plan.Pods)

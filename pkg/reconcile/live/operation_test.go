@@ -35,7 +35,7 @@ func (f *field) end() {
 }
 
 // Between two passes the Lease is free, and others still see what goes on.
-func TestAnOperationIsSeenBetweenItsPasses(t *testing.T) {
+func TestAnOperationRemainsVisibleBetweenItsPasses(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
@@ -53,7 +53,7 @@ func TestAnOperationIsSeenBetweenItsPasses(t *testing.T) {
 }
 
 // A command that has changed nothing writes nothing, and one that waits long reports that.
-func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
+func TestAnOperationIsRenewedOnlyAfterItsFirstChange(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	before := len(f.log.seen)
@@ -77,7 +77,7 @@ func TestAnOperationIsReportedWhileItWaits(t *testing.T) {
 }
 
 // The first operation stays the one that is shown; a second run reports it.
-func TestAnotherOperationIsReported(t *testing.T) {
+func TestASecondRunReportsTheActiveOperationOnce(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
@@ -104,7 +104,7 @@ func TestAnotherOperationIsReported(t *testing.T) {
 }
 
 // A run that was killed leaves its operation behind; it is replaced once it must have ended.
-func TestAnOperationThatEndedWithoutAReportIsReplaced(t *testing.T) {
+func TestAnExpiredOperationIsReplacedByTheNextRun(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
@@ -121,7 +121,7 @@ func TestAnOperationThatEndedWithoutAReportIsReplaced(t *testing.T) {
 }
 
 // A run that was not joined changes nothing beside another run's operation, also between its passes.
-func TestChangesBesideAnOperationAreRefused(t *testing.T) {
+func TestChangesDuringAnotherRunsOperationAreRefused(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()
@@ -167,7 +167,7 @@ func TestTheProgressOfAnOperationIsStored(t *testing.T) {
 }
 
 // A request names one operation: its run sees it, no other run does, and it ends with the operation.
-func TestARequestToAbortReachesItsOperation(t *testing.T) {
+func TestAnAbortRequestReachesOnlyItsOperation(t *testing.T) {
 	f := settled(t)
 	f.cluster.Operations().SetOperation(f.replacing())
 	f.begin()

@@ -15,7 +15,7 @@ import (
 
 // That listing is forbidden for the other records of a kind is a fact, and no failure; that there are
 // none is another one.
-func TestOtherRecordsThatCannotBeReadAreAFact(t *testing.T) {
+func TestUnlistableBackupsAndRestoresDoNotFailTheRead(t *testing.T) {
 	v := newVault(t)
 	v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
 	look := func(lists func() error) (plan.OtherBackupFacts, plan.OtherRestoreFacts) {

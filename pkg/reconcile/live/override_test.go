@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAnOwnerWithoutANameGetsTheLockWhenAPersonSaysWhy(t *testing.T) {
+func TestAnOverrideGrantsTheLockWithoutAProcessGroupIDPrefix(t *testing.T) {
 	f := sharing(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = "" })
 	f.observe(plan.ClusterResource)
@@ -23,7 +23,7 @@ func TestAnOwnerWithoutANameGetsTheLockWhenAPersonSaysWhy(t *testing.T) {
 	}
 }
 
-func TestALiveOperatorIsOverriddenOnlyByItsOwnGate(t *testing.T) {
+func TestTheOperatorGateIsPassedOnlyByItsOwnOverride(t *testing.T) {
 	for gate, allowed := range map[plan.Gate]bool{plan.GateOperator: true, plan.GateLockOwner: false} {
 		f := newField(t, sharing(t).resource(), operator(nil), election(time.Second, nil))
 		f.observe(plan.ClusterResource)
@@ -38,8 +38,8 @@ func TestALiveOperatorIsOverriddenOnlyByItsOwnGate(t *testing.T) {
 	}
 }
 
-// TestStagesReadWhichGatesAreOverridden observes with an override and without one.
-func TestStagesReadWhichGatesAreOverridden(t *testing.T) {
+// TestOverriddenGatesArePartOfTheSnapshot observes with an override and without one.
+func TestOverriddenGatesArePartOfTheSnapshot(t *testing.T) {
 	f := sharing(t)
 	if got := f.observe(plan.ClusterResource).Overrides; len(got) != 0 {
 		t.Errorf("without an override: %v", got)

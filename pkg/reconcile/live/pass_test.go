@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAClusterComesUpFromNothing(t *testing.T) {
+func TestLivePassesReconcileANewCluster(t *testing.T) {
 	f := newField(t, sample())
 	f.settle(14)
 	s := f.resource().Status
@@ -24,7 +24,7 @@ func TestAClusterComesUpFromNothing(t *testing.T) {
 // large the cluster.
 const maxRequests = 10
 
-func TestAPassWithNothingToDoIsCheap(t *testing.T) {
+func TestAPassWithNothingToDoSendsFewRequests(t *testing.T) {
 	sizes := map[string]struct{ storage, groups int }{
 		"over 16 process groups":  {0, 16},
 		"over 400 process groups": {387, 400},
@@ -58,8 +58,8 @@ func TestAPassWithNothingToDoIsCheap(t *testing.T) {
 	}
 }
 
-// TestTheFirstObservationUsesWhatWasJustRead counts the reads of the resource.
-func TestTheFirstObservationUsesWhatWasJustRead(t *testing.T) {
+// TestTheFirstObservationReusesARecentlyReadResource counts the reads of the resource.
+func TestTheFirstObservationReusesARecentlyReadResource(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age   time.Duration
 		reads []int // after each observation

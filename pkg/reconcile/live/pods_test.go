@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 )
 
-func TestWhichPodsAreUsed(t *testing.T) {
+func TestPodsForCommandsAreRankedByRoleAndReadiness(t *testing.T) {
 	early := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	late := early.Add(time.Hour)
 	pod := func(name string, change func(*live.PodCandidate)) live.PodCandidate {
@@ -44,7 +44,7 @@ func TestWhichPodsAreUsed(t *testing.T) {
 	}
 }
 
-func TestTheNextPodIsOnAnotherNode(t *testing.T) {
+func TestPodsForCommandsAreChosenOnDifferentNodesFirst(t *testing.T) {
 	pod := func(name, node string) live.PodCandidate {
 		return live.PodCandidate{Name: name, Node: node, Running: true}
 	}
@@ -61,7 +61,7 @@ func TestTheNextPodIsOnAnotherNode(t *testing.T) {
 	}
 }
 
-func TestWhereBinariesAre(t *testing.T) {
+func TestPathsOfTheFdbcliBinary(t *testing.T) {
 	want := []string{"/usr/bin/fdbcli", "/var/fdb/shared-binaries/bin/7.3.79/fdbcli", "/var/dynamic-conf/bin/7.3.79/fdbcli"}
 	if diff := cmp.Diff(want, admin.BinariesFor(fdb.Version{Major: 7, Minor: 3, Patch: 79})); diff != "" {
 		t.Error(diff)

@@ -31,7 +31,7 @@ func (s shells) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, errors.New("no program is talked to")
 }
 
-func TestNamesAreReadInOnePod(t *testing.T) {
+func TestNameResolutionRunsInOnePod(t *testing.T) {
 	f := settled(t)
 	if _, err := f.cluster.ReadNames(t.Context(), []string{"localhost"}); err == nil {
 		t.Error("there are no pods before the cluster is read")
@@ -48,7 +48,7 @@ func TestNamesAreReadInOnePod(t *testing.T) {
 	}
 }
 
-func TestNamesAreReadInAnotherPodWhereOneIsLost(t *testing.T) {
+func TestNameResolutionIsRetriedInAnotherPod(t *testing.T) {
 	f := settled(t)
 	f.observe(plan.ClusterResource | plan.Pods)
 	var lost, ran []admin.Command

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
+func TestExclusionsAreReadWithoutAnExcludeCommand(t *testing.T) {
 	f := settled(t)
 	f.observe(plan.ClusterResource | plan.Pods)
 	if err := f.cli().Exclude(t.Context(), []string{"locality_instance_id:absent"}); err != nil {
@@ -37,7 +37,7 @@ func TestExclusionsAreReadWithoutAskingForAny(t *testing.T) {
 	}
 }
 
-func TestWhatInstancesShareIsReadAlsoWhereTheSpecDoesNotAsk(t *testing.T) {
+func TestReadSharedReadsTheLockEvenIfTheSpecDisablesLocks(t *testing.T) {
 	f := settled(t)
 	f.setSpec(func(s *v1beta2.FoundationDBClusterSpec) { s.LockOptions.DisableLocks = new(true) })
 	if s := f.observe(plan.ClusterResource | plan.Pods | plan.Coordination); s.Coordination.Read {
@@ -58,7 +58,7 @@ func TestWhatInstancesShareIsReadAlsoWhereTheSpecDoesNotAsk(t *testing.T) {
 	}
 }
 
-func TestClusterFilesAreReadWhereTheyAre(t *testing.T) {
+func TestClusterFilesAreReadFromThePods(t *testing.T) {
 	f := settled(t)
 	s := f.observe(plan.ClusterResource | plan.Pods)
 	const odd = "sample:other@10.0.0.1:4501"

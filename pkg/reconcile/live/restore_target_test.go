@@ -57,7 +57,7 @@ func (v *vault) target() plan.TargetFacts {
 	return s.RestoreTarget
 }
 
-func TestTheTargetOfARestoreIsRead(t *testing.T) {
+func TestTheRestoreTargetReportsOccupiedRanges(t *testing.T) {
 	whole := [][2]string{{`""`, `\xff`}}
 	tests := map[string]struct {
 		given func(*v1beta2.FoundationDBRestore)
@@ -144,7 +144,7 @@ func (w outdated) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 }
 
 // Data can be written after the read: fdbrestore has the last word.
-func TestDataThatWasWrittenAfterTheReadIsNotOverwritten(t *testing.T) {
+func TestARestoreNeverOverwritesDataWrittenAfterTheRead(t *testing.T) {
 	v := filled(t, ofRanges())
 	refused := v.passOver(outdated{v.restore}, backup.Restore())
 	if got := fmt.Sprint(refused.Failures); refused.Outcome != reconcile.Blocked || !strings.Contains(got, "non-empty destination database") || v.starts() != 1 {

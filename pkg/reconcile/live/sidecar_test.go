@@ -182,7 +182,7 @@ func podOf(t *testing.T, cluster *v1beta2.FoundationDBCluster) *corev1.Pod {
 
 const splitPod = "sample-storage-1"
 
-func TestASidecarIsAskedThroughTheAPIServer(t *testing.T) {
+func TestASidecarIsQueriedThroughTheAPIServer(t *testing.T) {
 	f, sidecar, api := splitCluster(t, nil)
 	s := f.observe(plan.Everything &^ plan.Database)
 	want := plan.PodReport{
@@ -205,7 +205,7 @@ func TestASidecarIsAskedThroughTheAPIServer(t *testing.T) {
 	}
 }
 
-func TestDuringAnUpgradeEverySidecarIsAskedForTheNewBinary(t *testing.T) {
+func TestDuringAnUpgradeEverySidecarIsCheckedForTheNewBinary(t *testing.T) {
 	for name, there := range map[string]bool{"it is there": true, "it is not": false} {
 		t.Run(name, func(t *testing.T) {
 			f, sidecar, _ := splitCluster(t, nil)
@@ -230,7 +230,7 @@ func TestAFileThatIsNotInThePodHasNoHash(t *testing.T) {
 	}
 }
 
-func TestASidecarThatCannotBeAskedIsUnreachable(t *testing.T) {
+func TestASidecarThatCannotBeQueriedIsUnreachable(t *testing.T) {
 	tests := map[string]struct {
 		edit  func(*corev1.Pod)
 		given func(*field, *sidecars, *forwarder)
@@ -278,7 +278,7 @@ func TestASidecarThatCannotBeAskedIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestAPodThatHasConfirmedItsConfigurationIsNotAsked(t *testing.T) {
+func TestASidecarIsNotQueriedOnceItsPodConfirmedItsConfiguration(t *testing.T) {
 	f, sidecar, api := splitCluster(t, nil)
 	f.confirm(splitPod)
 	s := f.observe(plan.Everything &^ plan.Database)
@@ -297,7 +297,7 @@ func TestAPodThatHasConfirmedItsConfigurationIsNotAsked(t *testing.T) {
 }
 
 // During an upgrade the sidecar has the new version and copies its binaries.
-func TestTheBinaryDirectoryFollowsTheTwoVersions(t *testing.T) {
+func TestBinaryDirectoryDependsOnSidecarAndMainVersions(t *testing.T) {
 	tests := map[string]struct {
 		image string
 		main  []string
@@ -354,7 +354,7 @@ func (f *field) confirm(name string) {
 	}
 }
 
-func TestOnlyRunningPodsAreAsked(t *testing.T) {
+func TestSidecarsAreQueriedOnlyInRunningPods(t *testing.T) {
 	tests := map[string]func(*corev1.Pod){
 		"not one that is pending": func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodPending },
 		"not one that failed":     func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed },
@@ -372,7 +372,7 @@ func TestOnlyRunningPodsAreAsked(t *testing.T) {
 	}
 }
 
-func TestASidecarCopiesTheFilesItIsToldTo(t *testing.T) {
+func TestASidecarCopiesTheRequestedFiles(t *testing.T) {
 	f, sidecar, _ := splitCluster(t, nil)
 	f.begin()
 	sidecar.calls = nil

@@ -23,7 +23,7 @@ func TestABackupStarts(t *testing.T) {
 	st.ends()
 }
 
-func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
+func TestABackupChangesItsSnapshotPeriodAndDestination(t *testing.T) {
 	st := newBackupStory(t)
 	st.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(600) })
 	st.running()
@@ -42,7 +42,7 @@ func TestABackupGetsAnotherPeriodAndPlace(t *testing.T) {
 	st.ends()
 }
 
-func TestABackupIsPausedAndGoesOn(t *testing.T) {
+func TestABackupIsPausedAndResumed(t *testing.T) {
 	st := newBackupStory(t).running()
 	st.asks("spec.backupState is Paused", func(b *v1beta2.FoundationDBBackupSpec) { b.BackupState = v1beta2.BackupStatePaused })
 	st.backupPasses(30 * time.Second)
@@ -68,7 +68,7 @@ func TestAgentsOfABackupAreScaled(t *testing.T) {
 }
 
 // Whatever is recorded stays, nothing is done on a guess, and it goes on once agents are back.
-func TestAllAgentsOfABackupAreGone(t *testing.T) {
+func TestABackupStopWaitsUntilItsAgentsAreReachable(t *testing.T) {
 	st := newBackupStory(t).running()
 	st.logf("no command gets into the pods of the agents any more, and the spec requests to stop")
 	st.unready()
@@ -85,7 +85,7 @@ func TestAllAgentsOfABackupAreGone(t *testing.T) {
 	st.ends()
 }
 
-func TestATagOfABackupThatChangedEndsThePass(t *testing.T) {
+func TestAChangedBackupTagEndsThePass(t *testing.T) {
 	st := newBackupStory(t).running()
 	st.asks("the spec names another tag", func(b *v1beta2.FoundationDBBackupSpec) { b.Tag = new(v1beta2.BackupTag("weekly")) })
 	st.pass(st.backup, backup.Backup())
@@ -94,7 +94,7 @@ func TestATagOfABackupThatChangedEndsThePass(t *testing.T) {
 	st.ends()
 }
 
-func TestADeletedBackupGoesWithItsData(t *testing.T) {
+func TestACleanupPolicyDeletesTheDataOfADeletedBackup(t *testing.T) {
 	st := newBackupStory(t).running()
 	st.asks("spec.deletionPolicy is cleanup", func(b *v1beta2.FoundationDBBackupSpec) {
 		b.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup)
@@ -199,7 +199,7 @@ func TestARestoreIntoADatabaseWithDataIsRefused(t *testing.T) {
 	st.ends()
 }
 
-func TestAnAbortedRestoreIsNotBegunAgain(t *testing.T) {
+func TestAManuallyAbortedRestoreIsNotStartedAgain(t *testing.T) {
 	st := restored(t)
 	st.fdbcli(`writemode on; clearrange "" \xff`)
 	st.logf("all data is lost, and a user creates FoundationDBRestore again")

@@ -18,7 +18,7 @@ import (
 
 // The cluster file of a server that missed a change of coordinators leads nowhere, or to
 // whoever has their addresses by now.
-func TestAPodWhoseServersAreSilentIsAskedLast(t *testing.T) {
+func TestAPodWhoseProcessesDoNotReportIsTriedLast(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	c := &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb"}}
 	pods := map[string]*corev1.Pod{}
@@ -53,7 +53,7 @@ func orderOf(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []stri
 }
 
 // A node can be gone for most of a minute before Kubernetes reports it of its pods.
-func TestANodeThatIsGoneCostsOneCommandOnly(t *testing.T) {
+func TestAPodOnAnUnreachableNodeIsTriedOnlyOnce(t *testing.T) {
 	f := settled(t)
 	f.observe(plan.ClusterResource | plan.Pods)
 	reach := f.cluster.Transport

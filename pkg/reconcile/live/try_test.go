@@ -13,7 +13,7 @@ import (
 )
 
 // Neither the API server nor what the Cluster remembers may show what was only tried.
-func TestWhatIsTriedIsNotKept(t *testing.T) {
+func TestTryingAnActionPersistsNothing(t *testing.T) {
 	f := settled(t)
 	s := f.observe(plan.Everything)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Key.Namespace, Name: "new"}}

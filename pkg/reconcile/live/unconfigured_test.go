@@ -23,7 +23,7 @@ func (f *field) sentScripts(text string) int {
 
 // The status of a database that was never configured takes 15 s. One that was read under the Lease a
 // moment ago is the last read before the database is created; any other one is read again.
-func TestWhichStatusIsTheLastReadBeforeADatabaseIsCreated(t *testing.T) {
+func TestDatabaseCreationReusesOnlyAFreshStatusReadUnderTheLease(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*field)
 		reads int
@@ -77,7 +77,7 @@ func (f *field) endAndBegin(t *testing.T) {
 }
 
 // A database in any other state is not created, however recent the document is.
-func TestAFreshStatusOfAnotherStateIsARefusal(t *testing.T) {
+func TestARecentStatusInAnotherRecoveryStatePreventsCreation(t *testing.T) {
 	f, create := atConfigure(t)
 	f.begin()
 	document := `{"client":{"coordinators":{"quorum_reachable":true},"database_status":{"available":false}},"cluster":{"recovery_state":{"name":"reading_transaction_system_state"}}}`
@@ -134,7 +134,7 @@ func TestTheStatusOfANewDatabaseWaitsForItsProcesses(t *testing.T) {
 	}
 }
 
-func TestTheStatusOfAConfiguredDatabaseWaitsForNoProcess(t *testing.T) {
+func TestTheStatusOfAConfiguredDatabaseIsReadWithoutWaiting(t *testing.T) {
 	f := settled(t)
 	f.log.reset()
 	f.observe(plan.Database)

@@ -46,7 +46,7 @@ func withCredentials(b *v1beta2.FoundationDBBackup) {
 	}
 }
 
-func TestAgentsOfEveryKindOfBackup(t *testing.T) {
+func TestBackupAgentDeploymentsOfEachImageType(t *testing.T) {
 	for name, given := range map[string][]func(*v1beta2.FoundationDBBackup){
 		"unified":    nil,
 		"split":      {splitAgents},
@@ -73,7 +73,7 @@ func TestABackupWithoutAgentsHasNoDeployment(t *testing.T) {
 	}
 }
 
-func TestTheHashOfADeploymentFollowsItsSpecAlone(t *testing.T) {
+func TestTheDeploymentHashDependsOnlyOnItsSpec(t *testing.T) {
 	hash := func(changes ...func(*v1beta2.FoundationDBBackup)) string {
 		d, err := AgentDeployment(nightly(changes...))
 		if err != nil {
@@ -91,7 +91,7 @@ func TestTheHashOfADeploymentFollowsItsSpecAlone(t *testing.T) {
 	}
 }
 
-func TestImagesOfAgents(t *testing.T) {
+func TestBackupAgentImageTagsRequireAllowTagOverride(t *testing.T) {
 	tagged := func(b *v1beta2.FoundationDBBackup) {
 		b.Spec.PodTemplateSpec = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Image: "registry.example/fdb:mine"}},
@@ -107,7 +107,7 @@ func TestImagesOfAgents(t *testing.T) {
 	}
 }
 
-func TestWhereBackupsGoAndRestoresComeFrom(t *testing.T) {
+func TestBackupAndRestoreURLs(t *testing.T) {
 	if got, err := BackupURL(nightly()); err != nil || got != "blobstore://key@store:443/nightly?bucket=fdb-backups" {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -131,7 +131,7 @@ func TestWhereBackupsGoAndRestoresComeFrom(t *testing.T) {
 	}
 }
 
-func TestImageRulesOfAgents(t *testing.T) {
+func TestBackupAgentImagesFollowTheImageConfigs(t *testing.T) {
 	const mine = "registry.example/sidecar"
 	for name, test := range map[string]struct {
 		rules    []v1beta2.ImageConfig

@@ -179,7 +179,7 @@ func TestCommandLineNeedsTheBinaryDirectory(t *testing.T) {
 	}
 }
 
-func TestCommandLineLongerThanTheStatusKeepsIsAnError(t *testing.T) {
+func TestACommandLineTooLongForTheStatusIsAnError(t *testing.T) {
 	c := sample(t, func(c *v1beta2.FoundationDBCluster) { c.Spec.LogGroup = strings.Repeat("x", maxCommandLine) })
 	_, err := CommandLine(c, DesiredLaunch(c, v1beta2.ProcessClassStorage), 1, podVariables())
 	if !errors.Is(err, ErrCommandLineTooLong) {
@@ -187,7 +187,7 @@ func TestCommandLineLongerThanTheStatusKeepsIsAnError(t *testing.T) {
 	}
 }
 
-func TestCommandLineLeavesThePodsVariablesAlone(t *testing.T) {
+func TestCommandLineDoesNotChangeThePodVariables(t *testing.T) {
 	c := sample(t, parameters("knob_a=$UNKNOWN"))
 	variables := podVariables()
 	if _, err := CommandLine(c, DesiredLaunch(c, v1beta2.ProcessClassStorage), 1, variables); err != nil {
@@ -287,7 +287,7 @@ func TestSplitMonitorConf(t *testing.T) {
 	}
 }
 
-func TestWithoutConnectionStringNoServerRuns(t *testing.T) {
+func TestNoProcessRunsWithoutAConnectionString(t *testing.T) {
 	c := sample(t, func(c *v1beta2.FoundationDBCluster) { c.Status.ConnectionString = "" })
 	m, err := MonitorConfiguration(c, DesiredLaunch(c, v1beta2.ProcessClassStorage))
 	if err != nil {

@@ -157,7 +157,7 @@ func TestConfigMapHashOfOneClassIgnoresTheOthers(t *testing.T) {
 	}
 }
 
-func TestTheMonitorReadsInTheConfigMapWhatIsWantedOfIt(t *testing.T) {
+func TestTheConfigMapContainsTheDesiredMonitorConfiguration(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			c := sample(t, kind.given...)

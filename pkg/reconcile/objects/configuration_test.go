@@ -74,7 +74,7 @@ func TestDesiredConfiguration(t *testing.T) {
 	}
 }
 
-func TestConfigurationSeenLeavesOutWhatTheSpecDoesNotAskFor(t *testing.T) {
+func TestConfigurationSeenOmitsWhatTheSpecDoesNotSet(t *testing.T) {
 	c := sample(t)
 	reported := fdb.Configuration{
 		RedundancyMode: "double", StorageEngine: "ssd-2", UsableRegions: 1, Logs: 3, Proxies: 3, Resolvers: 1,
@@ -87,7 +87,7 @@ func TestConfigurationSeenLeavesOutWhatTheSpecDoesNotAskFor(t *testing.T) {
 }
 
 // The API server rejects the whole status if one field has a value that the CRD does not have.
-func TestAStatusHasNoValueThatTheCRDLacks(t *testing.T) {
+func TestTheObservedConfigurationHasOnlyValuesOfTheCRD(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	c.Spec.Version = "7.4.7"
 	for name, tc := range map[string]struct {

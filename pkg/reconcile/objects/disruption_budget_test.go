@@ -27,14 +27,14 @@ func TestTheDisruptionBudget(t *testing.T) {
 }
 
 // The disruption controller knows no scale of a FoundationDBCluster.
-func TestTheBudgetIsANumberOfPods(t *testing.T) {
+func TestDisruptionBudgetUsesAnAbsoluteMinAvailable(t *testing.T) {
 	budget := DisruptionBudget(sample(t), 6)
 	if budget.Spec.MaxUnavailable != nil || budget.Spec.MinAvailable.Type != 0 || budget.Spec.MinAvailable.IntVal != 6 {
 		t.Errorf("%+v", budget.Spec)
 	}
 }
 
-func TestWhichPodsAreInTheBudget(t *testing.T) {
+func TestWhichPodsAreInTheDisruptionBudget(t *testing.T) {
 	c := sample(t)
 	selector, err := metav1.LabelSelectorAsSelector(DisruptionBudget(c, 1).Spec.Selector)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// TestPodsWithoutPackingAreTheOperators builds pods of clusters that have the field and do not use it.
-func TestPodsWithoutPackingAreTheOperators(t *testing.T) {
+// TestPodsWithoutPackingMatchTheOperators builds pods of clusters that have the field and do not use it.
+func TestPodsWithoutPackingMatchTheOperators(t *testing.T) {
 	for name, tc := range map[string]struct {
 		config *v1beta2.DistributionConfig
 		group  *v1beta2.ProcessGroupStatus
@@ -58,8 +58,8 @@ func TestTheDistributionKeyIsNeverPatched(t *testing.T) {
 	}
 }
 
-// TestHowPodsArePackedOtherwise compares a pod that was created with one distribution with another.
-func TestHowPodsArePackedOtherwise(t *testing.T) {
+// TestDifferencesOfAPodFromItsDesiredDistribution compares a pod that was created with one distribution with another.
+func TestDifferencesOfAPodFromItsDesiredDistribution(t *testing.T) {
 	domains := func(n int) given {
 		return func(c *v1beta2.FoundationDBCluster) { c.Spec.DistributionConfig.DesiredFaultDomains = &n }
 	}
@@ -114,8 +114,8 @@ func TestHowPodsArePackedOtherwise(t *testing.T) {
 	}
 }
 
-// TestWhichPodsAttractAndRepelEachOther applies the terms to the labels of other pods.
-func TestWhichPodsAttractAndRepelEachOther(t *testing.T) {
+// TestDistributionAffinityAttractsSameBucketAndRepelsOthers applies the terms to the labels of other pods.
+func TestDistributionAffinityAttractsSameBucketAndRepelsOthers(t *testing.T) {
 	named := func(name string) given { return func(c *v1beta2.FoundationDBCluster) { c.Name = name } }
 	storage2, storage4 := group(v1beta2.ProcessClassStorage, "storage-2"), group(v1beta2.ProcessClassStorage, "storage-4")
 	log2, stateless2 := group(v1beta2.ProcessClassLog, "log-2"), group(v1beta2.ProcessClassStateless, "stateless-2")
@@ -167,8 +167,8 @@ func TestWhichPodsAttractAndRepelEachOther(t *testing.T) {
 	}
 }
 
-// TestHashesOfPackedPodsFollowTheirKeys hashes pods of each bucket from one cache.
-func TestHashesOfPackedPodsFollowTheirKeys(t *testing.T) {
+// TestSpecHashesOfPackedPodsDependOnTheDistributionKey hashes pods of each bucket from one cache.
+func TestSpecHashesOfPackedPodsDependOnTheDistributionKey(t *testing.T) {
 	for _, pack := range []v1beta2.BinPack{v1beta2.BinPackAll, v1beta2.BinPackStateful, v1beta2.BinPackClass} {
 		for _, domains := range []int{1, 2, 3, 7, 4501, v1beta2.MaxProcessGroupNumber} {
 			c := sample(t, packed(pack, true), func(c *v1beta2.FoundationDBCluster) { c.Spec.DistributionConfig.DesiredFaultDomains = &domains })

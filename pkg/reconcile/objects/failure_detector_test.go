@@ -64,7 +64,7 @@ jobTemplate:
               limits: {memory: 1Gi}
 `
 
-func TestFailureDetectorsOfEveryKind(t *testing.T) {
+func TestFailureDetectorCronJobsFromDefaultsAndTemplates(t *testing.T) {
 	tests := map[string][]given{
 		"by default": {detecting(nil)},
 		"with a template": {detecting(templateOf(t, customDetector)), func(c *v1beta2.FoundationDBCluster) {
@@ -119,7 +119,7 @@ func TestTheScheduleOfAFailureDetector(t *testing.T) {
 
 // Whatever a template changes, the container that looks for failures stays, and no pod of a job
 // counts as a pod of the database.
-func TestTheContainerOfAFailureDetectorStays(t *testing.T) {
+func TestFailureDetectorTemplatesKeepTheDetectorContainer(t *testing.T) {
 	templates := map[string]string{
 		"no containers":       "jobTemplate: {spec: {template: {spec: {containers: []}}}}",
 		"null as containers":  "jobTemplate: {spec: {template: {spec: {containers: null}}}}",
@@ -156,7 +156,7 @@ func TestAFailureDetectorWithoutAnImage(t *testing.T) {
 }
 
 // What the API server adds is no difference, so that a detector is not updated in every pass.
-func TestDefaultsOfTheAPIServerAreNoDifference(t *testing.T) {
+func TestAPIServerDefaultsDoNotUpdateTheFailureDetector(t *testing.T) {
 	job, _, err := FailureDetector(sample(t, detecting(templateOf(t, customDetector))))
 	if err != nil {
 		t.Fatal(err)

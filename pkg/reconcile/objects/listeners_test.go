@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-func TestEveryServerOfAPodHasTwoPorts(t *testing.T) {
+func TestEachProcessOfAPodHasATLSAndAPlainPort(t *testing.T) {
 	tests := map[string]struct {
 		listener listener
 		server   int
@@ -77,7 +77,7 @@ func TestListenersFollowTheStatusDuringATLSConversion(t *testing.T) {
 	}
 }
 
-func TestStatusThatWasNeverComputedListensAsTheSpecWants(t *testing.T) {
+func TestListenersFollowTheSpecIfRequiredAddressesAreUnset(t *testing.T) {
 	c := sample(t, withTLS)
 	c.Status.RequiredAddresses = v1beta2.RequiredAddressSet{}
 	if diff := cmp.Diff(4500, listeners(c)[0].port); diff != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestMetadataIsOnlyEverAdded(t *testing.T) {
+func TestMissingMetadataIsAddedAndNothingRemoved(t *testing.T) {
 	tests := map[string]struct {
 		have, want map[string]string
 		missing    map[string]string
@@ -39,7 +39,7 @@ func TestMetadataIsOnlyEverAdded(t *testing.T) {
 	}
 }
 
-func TestHowAPodWasMadeIsNotMetadataToUpdate(t *testing.T) {
+func TestLaunchAnnotationsOfAPodAreNotUpdated(t *testing.T) {
 	c := sample(t)
 	pod, err := Pod(c, storage1)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestHowAPodWasMadeIsNotMetadataToUpdate(t *testing.T) {
 	}
 }
 
-func TestTheClusterIsNotChanged(t *testing.T) {
+func TestBuildingObjectsDoesNotModifyTheCluster(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			c := sample(t, kind.given...)
@@ -74,7 +74,7 @@ func TestTheClusterIsNotChanged(t *testing.T) {
 }
 
 // What is missing must be what the object that would be created now has, for every class and ID.
-func TestMissingMetadataIsThatOfANewObject(t *testing.T) {
+func TestMissingMetadataMatchesANewlyCreatedObject(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			c := sample(t, kind.given...)

@@ -14,7 +14,7 @@ func podWith(annotations map[string]string, containers ...corev1.Container) *cor
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: annotations}, Spec: corev1.PodSpec{Containers: containers}}
 }
 
-func TestPodsSayHowTheyWereMade(t *testing.T) {
+func TestLaunchSettingsAreReadFromThePod(t *testing.T) {
 	storage := v1beta2.ProcessClassStorage
 	unified := map[string]string{v1beta2.AnnotationImageType: "unified"}
 	servers := func(value string) corev1.Container {
@@ -107,7 +107,7 @@ func TestPublicIPs(t *testing.T) {
 	}
 }
 
-func TestVariablesThatTheMonitorReports(t *testing.T) {
+func TestMonitorVariablesAreReadFromThePodAnnotation(t *testing.T) {
 	got, err := Variables(podWith(map[string]string{v1beta2.AnnotationEnvironment: `{"BINARY_DIR":"/usr/bin","FDB_ZONE_ID":"a"}`}))
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestVariablesThatTheMonitorReports(t *testing.T) {
 	}
 }
 
-func TestAPodThatWeMakeReadsBackAsItWasMeant(t *testing.T) {
+func TestLaunchSettingsOfACreatedPodMatchTheSpec(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			c := sample(t, kind.given...)

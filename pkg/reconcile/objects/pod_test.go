@@ -13,7 +13,7 @@ import (
 // The operator's own tests expect this hash of the claim that it makes by default.
 const operatorsDefaultClaim = "f0c8a45ea6c3dd26c2dc2b5f3c699f38d613dab273d0f8a6eae6abd9a9569063"
 
-func TestDefaultClaimHasTheHashThatTheOperatorGivesIt(t *testing.T) {
+func TestDefaultPVCHashMatchesTheOperator(t *testing.T) {
 	claim, err := PersistentVolumeClaim(sample(t), storage1)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestDefaultClaimHasTheHashThatTheOperatorGivesIt(t *testing.T) {
 	}
 }
 
-func TestImagesFollowAnUpgrade(t *testing.T) {
+func TestMainAndSidecarImagesDuringAnUpgrade(t *testing.T) {
 	version := func(running, desired string) given {
 		return func(c *v1beta2.FoundationDBCluster) { c.Status.RunningVersion, c.Spec.Version = running, desired }
 	}
@@ -84,7 +84,7 @@ func valueAfter(arguments []string, flag string) string {
 	return ""
 }
 
-func TestPodsThatCannotBeBuilt(t *testing.T) {
+func TestPodsOfInvalidTemplatesAreNotBuilt(t *testing.T) {
 	tests := map[string]struct {
 		given  func(*corev1.PodSpec) // changes the normalized template
 		reason string
@@ -114,14 +114,14 @@ func TestPodsThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-func TestAClusterThatIsNotNormalisedHasNoPods(t *testing.T) {
+func TestBuildingAPodOfAClusterThatIsNotNormalizedIsAnError(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{Spec: v1beta2.FoundationDBClusterSpec{Version: "7.3.79"}}
 	if pod, err := Pod(c, storage1); err == nil {
 		t.Errorf("no error, but %v", pod)
 	}
 }
 
-func TestAUsersInitContainerIsNotBrokenInPlaceOfOurs(t *testing.T) {
+func TestBuggifyCrashLoopLeavesUserInitContainersUnchanged(t *testing.T) {
 	c := sample(t, template(corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		InitContainers: []corev1.Container{{Name: v1beta2.ContainerInit}, {Name: "prepare"}},
 	}}), func(c *v1beta2.FoundationDBCluster) {
@@ -136,7 +136,7 @@ func TestAUsersInitContainerIsNotBrokenInPlaceOfOurs(t *testing.T) {
 	}
 }
 
-func TestWhatIsRecordedOnANewPod(t *testing.T) {
+func TestNewPodsAreAnnotatedWithConfigMapHashAndPublicIP(t *testing.T) {
 	pod, err := Pod(sample(t), storage1)
 	if err != nil {
 		t.Fatal(err)

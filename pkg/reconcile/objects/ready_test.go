@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestWhichPodsServe(t *testing.T) {
+func TestWhichPodsCountAsServing(t *testing.T) {
 	tests := map[string]struct {
 		change func(*corev1.Pod)
 		want   bool

@@ -61,7 +61,7 @@ func operatorText(t *testing.T, name string) []byte {
 	return text
 }
 
-func TestOurTypesWriteTheSameBytesAsTheOperators(t *testing.T) {
+func TestTypesSerializeToTheSameBytesAsTheOperators(t *testing.T) {
 	for name, typ := range hashedTypes {
 		for _, filling := range []string{"full", "hollow", "zero"} {
 			t.Run(name+" "+filling, func(t *testing.T) {
@@ -93,7 +93,7 @@ func withoutLostFields(text []byte) []byte {
 	return slices.Concat(before, rest)
 }
 
-func TestFieldsOfOneVersionOnlyAreKnown(t *testing.T) {
+func TestFieldDifferencesFromTheOperatorTypesAreListed(t *testing.T) {
 	for name, typ := range hashedTypes {
 		t.Run(name, func(t *testing.T) {
 			operator := strings.Fields(string(operatorText(t, name+"-fields.txt")))
@@ -108,7 +108,7 @@ func TestFieldsOfOneVersionOnlyAreKnown(t *testing.T) {
 	}
 }
 
-func TestWhatWeBuildHasNoFieldThatTheOperatorDoesNotKnow(t *testing.T) {
+func TestPodSpecsHaveNoFieldUnknownToTheOperator(t *testing.T) {
 	known := map[string]bool{}
 	for path := range strings.FieldsSeq(string(operatorText(t, "podspec-fields.txt"))) {
 		known[path] = true

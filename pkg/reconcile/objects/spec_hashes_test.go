@@ -11,7 +11,7 @@ import (
 )
 
 // The short way has to end at the very hash of the long one, for every kind of pod.
-func TestSpecHashesAreThoseOfTheWholeSpecs(t *testing.T) {
+func TestFastSpecHashesEqualFullSpecHashes(t *testing.T) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
 			c := sample(t, kind.given...)
@@ -37,7 +37,7 @@ func TestSpecHashesAreThoseOfTheWholeSpecs(t *testing.T) {
 }
 
 // A template whose text holds the stand-in's number by itself cannot be cut.
-func TestATextThatHoldsTheStandInIsHashedWhole(t *testing.T) {
+func TestATemplateThatContainsThePlaceholderIsHashedInFull(t *testing.T) {
 	c := sample(t, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
 			PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{SchedulerName: fmt.Sprintf("scheduler-%d", standIn)}},
@@ -54,7 +54,7 @@ func TestATextThatHoldsTheStandInIsHashedWhole(t *testing.T) {
 }
 
 // One memo for clusters that differ in anything must return what each has without a memo.
-func TestAMemoNeverReturnsTheHashOfAnotherSpec(t *testing.T) {
+func TestTheSpecHashCacheNeverReturnsTheHashOfAnotherSpec(t *testing.T) {
 	memo, distinct := plan.NewHashMemo(), map[string]bool{}
 	for name, kind := range kinds {
 		for _, change := range []func(*v1beta2.FoundationDBCluster){

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestHowLongToRestAfterAPass(t *testing.T) {
+func TestTheIntervalAfterAPassDependsOnItsOutcome(t *testing.T) {
 	const interval, resync = 2 * time.Second, time.Minute
 	tests := map[string]struct {
 		ending     Ending
@@ -33,7 +33,7 @@ func TestHowLongToRestAfterAPass(t *testing.T) {
 	}
 }
 
-func TestFailuresInARowAreSpacedFurtherAndFurtherApart(t *testing.T) {
+func TestRepeatedFailuresBackOffExponentially(t *testing.T) {
 	const most = 5 * time.Minute
 	p := &Pace{Interval: time.Second, Resync: time.Minute}
 	base := DefaultInterval
@@ -50,14 +50,14 @@ func TestFailuresInARowAreSpacedFurtherAndFurtherApart(t *testing.T) {
 	}
 }
 
-func TestFailuresAreNeverCloserThanTheInterval(t *testing.T) {
+func TestFailedPassesRetryNoSoonerThanTheInterval(t *testing.T) {
 	p := &Pace{Interval: 30 * time.Second, Resync: time.Minute}
 	if got := p.After(Failed, 0).AtLeast; got != 30*time.Second {
 		t.Errorf("rests for %s", got)
 	}
 }
 
-func TestWhenARestIsOver(t *testing.T) {
+func TestTheIntervalBetweenPassesEndsOnChanges(t *testing.T) {
 	type change struct {
 		at        time.Duration
 		afterEdit bool

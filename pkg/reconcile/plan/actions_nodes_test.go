@@ -10,7 +10,7 @@ import (
 )
 
 // Others taint nodes, too: nothing of theirs may be lost.
-func TestEditsOfNodesLeaveTheRestAlone(t *testing.T) {
+func TestCordonAndUncordonKeepOtherTaints(t *testing.T) {
 	disk := corev1.Taint{Key: "disk", Value: "slow", Effect: corev1.TaintEffectNoSchedule}
 	ours := corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}
 	otherValue := ours

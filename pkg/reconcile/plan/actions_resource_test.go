@@ -20,7 +20,7 @@ func fullGroup() *v1beta2.ProcessGroupStatus {
 }
 
 // Every field counts, those of a condition included: a change that is not compared is never written.
-func TestStatusesDifferInEachFieldOfAProcessGroup(t *testing.T) {
+func TestStatusComparisonCoversEachProcessGroupField(t *testing.T) {
 	same := func(t *testing.T, field string, a, b *v1beta2.ProcessGroupStatus) {
 		t.Helper()
 		x, y := v1beta2.FoundationDBClusterStatus{ProcessGroups: []*v1beta2.ProcessGroupStatus{a}}, v1beta2.FoundationDBClusterStatus{ProcessGroups: []*v1beta2.ProcessGroupStatus{b}}
@@ -50,7 +50,7 @@ func TestStatusesDifferInEachFieldOfAProcessGroup(t *testing.T) {
 	same(t, "no group", fullGroup(), nil)
 }
 
-func TestStatusesDifferInEachOtherField(t *testing.T) {
+func TestStatusComparisonCoversEachTopLevelField(t *testing.T) {
 	for i := range reflect.TypeFor[v1beta2.FoundationDBClusterStatus]().NumField() {
 		var a, b v1beta2.FoundationDBClusterStatus
 		v := reflect.ValueOf(&b).Elem().Field(i)

@@ -45,7 +45,7 @@ func (l look) at(live *fdb.BackupStatus) *fdb.BackupStatus {
 }
 
 // The database calls a backup restorable at every one of these looks.
-func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.T) {
+func TestAMovedBackupNeedsAWholeSnapshotAtTheNewDestination(t *testing.T) {
 	move, split, whole := look{1_000, 1_001, 1_600}, look{2_000, 2_001, 2_600}, look{3_000, 3_001, 3_600}
 	tests := map[string]struct {
 		looks []look
@@ -82,7 +82,7 @@ func TestABackupThatWasMovedIsRestorableOnlyAfterAWholeSnapshotThere(t *testing.
 	}
 }
 
-func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
+func TestRestorabilityAfterABackupMoveFollowsNoteAndStatus(t *testing.T) {
 	note := func(text string) func(*v1beta2.FoundationDBBackup, *fdb.BackupStatus) {
 		return func(b *v1beta2.FoundationDBBackup, _ *fdb.BackupStatus) { noteMove(b, text) }
 	}
@@ -131,7 +131,7 @@ func TestWhatIsKnownOfTheMoveOfABackup(t *testing.T) {
 }
 
 // No part of a backup that no agent had taken up is elsewhere.
-func TestABackupThatWasMovedBeforeItBeganNeedsOneSnapshotOnly(t *testing.T) {
+func TestABackupMovedBeforeItsFirstSnapshotNeedsOnlyOneSnapshot(t *testing.T) {
 	b, live := movedBackup()
 	live.State.Name, live.Restorable, live.LatestRestorable, live.LatestSnapshotEnd, live.Snapshot = fdb.BackupSubmitted, new(false), nil, nil, nil
 	noteMove(b, NoteOfMove(b, live))
@@ -143,7 +143,7 @@ func TestABackupThatWasMovedBeforeItBeganNeedsOneSnapshotOnly(t *testing.T) {
 }
 
 // Of two moves one after the other the first place is the one that can be restored from.
-func TestASecondMoveRemembersWhereSomethingCanBeRestoredFrom(t *testing.T) {
+func TestASecondBackupMoveKeepsTheRestorableDestination(t *testing.T) {
 	b, live := movedBackup()
 	if again := MoveTo(b, live, "blobstore://key@store:443/third?bucket=b"); again.From != formerPlace {
 		t.Errorf("got %+v", again)
@@ -152,7 +152,7 @@ func TestASecondMoveRemembersWhereSomethingCanBeRestoredFrom(t *testing.T) {
 
 // A second move that fails leaves the backup where the first one went, and the first one is
 // not over. Its end does not end what is noted of the second, which may still take effect.
-func TestAMoveThatFailsKeepsTheMoveBeforeIt(t *testing.T) {
+func TestAFailedBackupMoveKeepsThePreviousMove(t *testing.T) {
 	b, live := movedBackup()
 	noteMove(b, NoteOfMove(b, live))
 	b.Status.BackupDetails.URL = newPlace
@@ -175,7 +175,7 @@ func TestAMoveThatFailsKeepsTheMoveBeforeIt(t *testing.T) {
 	}
 }
 
-func TestTheNoteOfAMoveHoldsNoSecret(t *testing.T) {
+func TestBackupMoveNotesContainNoSecret(t *testing.T) {
 	b, live := movedBackup()
 	live.URL = "blobstore://key:hunter2@store:443/new?bucket=b"
 	noteMove(b, "")

@@ -9,7 +9,7 @@ import (
 )
 
 // What was approved is known by its words, so whatever differs has to be printed.
-func TestWhateverDiffersInABackupOrARestoreIsSaid(t *testing.T) {
+func TestDifferentBackupAndRestoreActionsHaveDifferentDescriptions(t *testing.T) {
 	many := func(last string) [][2]string {
 		var all [][2]string
 		for i := range rangesShown + 3 {

@@ -7,7 +7,7 @@ import (
 )
 
 // An approval of a deletion is none of an eviction, and the other way round.
-func TestEvictionsAreOtherActionsThanDeletions(t *testing.T) {
+func TestEvictionsAndDeletionsHaveDifferentFingerprints(t *testing.T) {
 	tests := map[string]struct{ deleted, evicted Action }{
 		"pods to recreate":       {DeletePods{Pods: []PodOfGroup{{Group: "log-1", Name: "log-1"}}, Shared: true}, DeletePods{Pods: []PodOfGroup{{Group: "log-1", Name: "log-1"}}, Shared: true, Evict: true}},
 		"objects with a pod":     {DeleteGroupObjects{Group: "log-1", Pod: "log-1", Claim: "data"}, DeleteGroupObjects{Group: "log-1", Pod: "log-1", Claim: "data", Evict: true}},

@@ -16,7 +16,7 @@ func pod(labels map[string]string, version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-storage-1", Labels: labels, ResourceVersion: version}}
 }
 
-func TestAFingerprintCountsEverythingThatIsDone(t *testing.T) {
+func TestAFingerprintCoversEverythingThatAnActionDoes(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ids := []v1beta2.ProcessGroupID{"storage-1"}
 	for name, pair := range map[string][2]Action{
@@ -67,7 +67,7 @@ func TestAFingerprintCountsEverythingThatIsDone(t *testing.T) {
 	}
 }
 
-func TestAFingerprintLeavesOutWhatOnlyExplains(t *testing.T) {
+func TestAFingerprintIgnoresTimesNotesAndDescriptions(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ids := []v1beta2.ProcessGroupID{"storage-1"}
 	for name, pair := range map[string][2]Action{
@@ -92,7 +92,7 @@ func TestAFingerprintLeavesOutWhatOnlyExplains(t *testing.T) {
 	}
 }
 
-func TestAFingerprintLeavesItsActionAlone(t *testing.T) {
+func TestFingerprintDoesNotModifyItsAction(t *testing.T) {
 	object := pod(map[string]string{"a": "1"}, "7")
 	Fingerprint(CreatePod{Object: object})
 	if object.ResourceVersion != "7" {

@@ -38,7 +38,7 @@ func TestTheGroupsOfAnAction(t *testing.T) {
 }
 
 // Exclusions are read where one may concern a group, and where none may.
-func TestWhenExclusionsMatter(t *testing.T) {
+func TestExclusionsAreReadOnlyForRemovedOrKeptGroups(t *testing.T) {
 	at := metav1.Now()
 	tests := map[string]struct {
 		group v1beta2.ProcessGroupStatus

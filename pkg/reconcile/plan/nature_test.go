@@ -52,7 +52,7 @@ func constantsOf(t *testing.T, file, of string) []string {
 	return values
 }
 
-func TestTheNatureOfAHold(t *testing.T) {
+func TestHoldsAreClassifiedAsOrdinaryOrProblem(t *testing.T) {
 	refused := func(gates ...Gate) []Check {
 		all := []Check{{Gate: GateAvailable, OK: true}}
 		for _, g := range gates {
@@ -84,7 +84,7 @@ func TestTheNatureOfAHold(t *testing.T) {
 }
 
 // Only what ends by time alone has a remaining time.
-func TestHowLongAHoldIsLeft(t *testing.T) {
+func TestRemainingTimeOfAHold(t *testing.T) {
 	refused := func(checks ...Check) []Check { return append([]Check{{OK: true, Left: time.Hour}}, checks...) }
 	for name, c := range map[string]struct {
 		d    Decision

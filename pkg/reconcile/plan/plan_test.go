@@ -105,7 +105,7 @@ var effects = []expected{
 	{plan.ClearBackupData{}, false, plan.DataLoss},
 }
 
-func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
+func TestActionsThatChangeTheDatabaseRequireTheLock(t *testing.T) {
 	for _, e := range effects {
 		got := plan.EffectOf(e.action)
 		if got.Locked != e.locked || got.Impact != e.impact {
@@ -124,7 +124,7 @@ func TestWhoeverChangesTheDatabaseNeedsTheLock(t *testing.T) {
 }
 
 // No document is aged manually: what shakes the database is followed by a new one.
-func TestWhateverShakesTheDatabaseMakesItsDocumentStale(t *testing.T) {
+func TestActionsWithImpactMakeTheStatusDocumentStale(t *testing.T) {
 	for _, e := range effects {
 		_, edit := e.action.(plan.Edit) // changes the resource only
 		if got := plan.EffectOf(e.action); got.Impact != plan.NoImpact && !edit && got.Stale&plan.Database == 0 {
@@ -133,7 +133,7 @@ func TestWhateverShakesTheDatabaseMakesItsDocumentStale(t *testing.T) {
 	}
 }
 
-func TestEveryActionWasThoughtAbout(t *testing.T) {
+func TestEveryActionKindIsInTheEffectTable(t *testing.T) {
 	for _, kind := range actionsInSource(t) {
 		if !slices.ContainsFunc(effects, func(e expected) bool { return plan.KindOf(e.action) == kind }) {
 			t.Errorf("the table of effects lacks %s", kind)
@@ -199,7 +199,7 @@ func snapshot() plan.Snapshot {
 // allFacets are those of clusters, backups and restores.
 const allFacets = plan.Everything | plan.EverythingOfBackups
 
-func TestAnEditChangesACopy(t *testing.T) {
+func TestEditsDoNotChangeTheirInputSnapshot(t *testing.T) {
 	edits := map[string]plan.Edit{
 		"WriteStatus":          plan.WriteStatus{Status: v1beta2.FoundationDBClusterStatus{Configured: true}},
 		"AddGroups":            plan.AddGroups{Groups: []plan.NewGroup{{ID: "log-2", Class: v1beta2.ProcessClassLog}}, At: noon},
@@ -252,7 +252,7 @@ func TestAddedGroupsAreSorted(t *testing.T) {
 	}
 }
 
-func TestAFacetThatIsDroppedIsZeroAndTheOthersStay(t *testing.T) {
+func TestDroppingAFacetClearsOnlyThatFacet(t *testing.T) {
 	for i := range (plan.Everything | plan.EverythingOfBackups).Names() {
 		facet := plan.Facet(1 << i)
 		if len(facet.Names()) != 1 {
@@ -275,7 +275,7 @@ func TestAFacetThatIsDroppedIsZeroAndTheOthersStay(t *testing.T) {
 	}
 }
 
-func TestAListIsReadByInstance(t *testing.T) {
+func TestASharedListIsReadByControlPlaneInstance(t *testing.T) {
 	dc1, dc10, nameless := fdb.Member{Instance: "dc1", Group: "b"}, fdb.Member{Instance: "dc10", Group: "c"}, fdb.Member{Group: "d"}
 	lists := plan.ListFacts{Read: true, Entries: map[fdb.SharedList]map[fdb.Member]time.Time{
 		fdb.ReadyForRestart: {dc1: noon, {Instance: "dc1", Group: "a"}: noon, dc10: noon, nameless: noon},
@@ -290,7 +290,7 @@ func TestAListIsReadByInstance(t *testing.T) {
 	}
 }
 
-func TestListsChangeForTheInstanceAlone(t *testing.T) {
+func TestListChangesAffectOnlyTheirControlPlaneInstance(t *testing.T) {
 	s := snapshot()
 	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
 	own, other := fdb.Member{Instance: "dc1", Group: "a"}, fdb.Member{Instance: "dc2", Group: "a"}
@@ -315,14 +315,14 @@ func TestListsChangeForTheInstanceAlone(t *testing.T) {
 	}
 }
 
-func TestFacetsAreWrittenInWords(t *testing.T) {
+func TestFacetsAreEncodedAsNamesInJSON(t *testing.T) {
 	text, err := json.Marshal(plan.ClusterResource | plan.Database)
 	if err != nil || string(text) != `"record, database"` {
 		t.Errorf("got %s and %v", text, err)
 	}
 }
 
-func TestGroupsThatStay(t *testing.T) {
+func TestRemainingGroupsAreThoseNotMarkedForRemoval(t *testing.T) {
 	s := snapshot()
 	s.Groups()[0].MarkForRemoval(noon)
 	if remaining := s.Remaining(); len(remaining) != 1 || remaining[0].ProcessGroupID != "storage-1" {
@@ -340,7 +340,7 @@ func TestADecisionIsRefusedByItsFirstCheckThatFails(t *testing.T) {
 	}
 }
 
-func TestADatabaseWithoutADocumentSaysWhy(t *testing.T) {
+func TestDatabaseFactsWithoutAStatusDocumentReturnTheReason(t *testing.T) {
 	tests := map[string]struct {
 		facts     plan.DatabaseFacts
 		why       string
@@ -393,7 +393,7 @@ func TestActionsAreDescribedAndNamed(t *testing.T) {
 }
 
 // What passes decide by is work, what only users read is not.
-func TestOnlyBookkeeping(t *testing.T) {
+func TestWhichStatusChangesAreBookkeeping(t *testing.T) {
 	before := v1beta2.FoundationDBClusterStatus{
 		ConnectionString: "a:b@10.0.0.1:4501", Configured: true, RunningVersion: "7.3.79",
 		ProcessGroups: []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "log-1"}},

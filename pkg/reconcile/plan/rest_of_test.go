@@ -2,7 +2,7 @@ package plan
 
 import "testing"
 
-func TestOnlyTheRestOfADeletionIsTheRest(t *testing.T) {
+func TestAnApprovedBackupDeletionCoversOnlyItsRemainder(t *testing.T) {
 	clearing := ClearBackupData{Backup: "nightly", URL: "blobstore://a", Snapshots: 4, Bytes: 400, RestorableFrom: new(int64(10)), RestorableTo: new(int64(90)), UpTo: 100}
 	expiry := ExpireBackup{Backup: "nightly", URL: "blobstore://a", Before: 50, Snapshots: 4, Bytes: 400, RestorableFrom: new(int64(60))}
 	cleared := func(edit func(*ClearBackupData)) Action {

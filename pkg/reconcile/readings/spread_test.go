@@ -75,7 +75,7 @@ func TestSpreadNeverExceedsItsLimits(t *testing.T) {
 	}
 }
 
-func TestSpreadDependsOnNothingButTheFacts(t *testing.T) {
+func TestSpreadIgnoresTheOrderOfCandidates(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))
 		candidates, rule, count := anyCandidates(random, 12), anyRule(random), 1+random.IntN(6)
@@ -118,7 +118,7 @@ func allowed(chosen []Candidate, rule SpreadRule) bool {
 }
 
 // Fault domains matter most: no choice covers more of them.
-func TestSpreadCoversAsManyZonesAsAnyChoice(t *testing.T) {
+func TestSpreadCoversTheMostZonesPossible(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		candidates, rule, count := anyCandidates(random, 9), anyRule(random), 1+random.IntN(5)
@@ -134,7 +134,7 @@ func TestSpreadCoversAsManyZonesAsAnyChoice(t *testing.T) {
 	}
 }
 
-func TestSpreadPrefersTheRightCandidates(t *testing.T) {
+func TestSpreadPrefersPriorityAndDistinctDataCenters(t *testing.T) {
 	in := func(id string, priority int, zone, dc string) Candidate {
 		return Candidate{Group: v1beta2.ProcessGroupID(id), Priority: priority, Localities: map[string]string{fdb.LocalityZoneID: zone, fdb.LocalityDCID: dc}}
 	}

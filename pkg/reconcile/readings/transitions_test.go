@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestUpgradesAreCompatibleOrNot(t *testing.T) {
+func TestUpgradesAreClassifiedAsCompatibleOrIncompatible(t *testing.T) {
 	tests := map[string]struct {
 		running, desired         string
 		compatible, incompatible bool
@@ -34,7 +34,7 @@ func TestUpgradesAreCompatibleOrNot(t *testing.T) {
 	}
 }
 
-func TestBothKindsOfAddressesAreATLSConversion(t *testing.T) {
+func TestTLSConversionIsActiveWhileBothAddressKindsAreRequired(t *testing.T) {
 	tests := map[string]struct {
 		required   v1beta2.RequiredAddressSet
 		converting bool

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestClientsThatCanTalkToAVersion(t *testing.T) {
+func TestWhichClientVersionsAreCompatibleWithAVersion(t *testing.T) {
 	target := fdb.Version{Major: 7, Minor: 3, Patch: 79}
 	for version, want := range map[string]bool{
 		"7.3.79": true, "7.3.1": true, "7.4.6": true, "7.1.61": false, "6.3.25": false, "": false, "Unknown": false,
@@ -21,7 +21,7 @@ func TestClientsThatCanTalkToAVersion(t *testing.T) {
 	}
 }
 
-func TestUnknownProtocolIsNotTold(t *testing.T) {
+func TestAnUnknownProtocolVersionCountsAsNotReported(t *testing.T) {
 	for protocol, want := range map[string]bool{"Unknown": false, "fdb00b073000000": true} {
 		if got := ProtocolReported(fdb.SupportedVersion{ProtocolVersion: protocol}); got != want {
 			t.Errorf("%s: %t, want %t", protocol, got, want)
@@ -29,7 +29,7 @@ func TestUnknownProtocolIsNotTold(t *testing.T) {
 	}
 }
 
-func TestClientsWithoutAName(t *testing.T) {
+func TestUnnamedClientsAreCounted(t *testing.T) {
 	named := make([]fdb.ConnectedClient, 2)
 	tests := map[string]struct {
 		entry fdb.SupportedVersion
@@ -48,7 +48,7 @@ func TestClientsWithoutAName(t *testing.T) {
 	}
 }
 
-func TestIgnoredClients(t *testing.T) {
+func TestClientsAreIgnoredByLogGroup(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	c.Spec.AutomationOptions.IgnoreLogGroupsForUpgrade = []v1beta2.LogGroup{"batch"}
 	for group, want := range map[string]bool{"batch": true, "web": false, "": false} {
@@ -58,7 +58,7 @@ func TestIgnoredClients(t *testing.T) {
 	}
 }
 
-func TestClientsBesideAServer(t *testing.T) {
+func TestClientsOnMachinesOfProcessesAreRecognized(t *testing.T) {
 	s := leavable(t)
 	pod := &corev1.Pod{}
 	pod.Status.PodIPs = []corev1.PodIP{{IP: "10.1.0.1"}, {IP: "fd00::1"}}

@@ -58,7 +58,7 @@ func otherProduct() map[string]otherRule {
 
 // The form can say what another product's rules say: every bullet of its table holds and
 // is refused.
-func TestTheFormExpressesTheRulesOfAnotherProduct(t *testing.T) {
+func TestConditionsExpressTheEvictionRulesOfAnotherProduct(t *testing.T) {
 	rules := otherProduct()
 	tests := map[string]struct {
 		kind           string
@@ -95,7 +95,7 @@ func TestTheFormExpressesTheRulesOfAnotherProduct(t *testing.T) {
 	}
 }
 
-func TestTheTolerationsOfAnotherProductAreSaidToo(t *testing.T) {
+func TestRulesExpressTheTolerationsOfAnotherProduct(t *testing.T) {
 	got := map[string]string{}
 	for kind, rule := range otherProduct() {
 		got[kind] = "not set"
@@ -112,7 +112,7 @@ func TestTheTolerationsOfAnotherProductAreSaidToo(t *testing.T) {
 	}
 }
 
-func TestConditionsInWords(t *testing.T) {
+func TestSafetyConditionsAreRenderedAsText(t *testing.T) {
 	rules := otherProduct()
 	for got, want := range map[string]string{
 		rules["DB server"].evict.String():                             "completely drained and master of no shard",
@@ -127,7 +127,7 @@ func TestConditionsInWords(t *testing.T) {
 	}
 }
 
-func TestAnOrSaysWhatEachOfItsPartsLacks(t *testing.T) {
+func TestAFailedAnyOfReportsTheEvidenceOfEachCondition(t *testing.T) {
 	got := otherProduct()["DB server"].replace.Ask(otherPod{})
 	want := []plan.Check{{
 		ID:       plan.CheckAnyOf,
@@ -139,7 +139,7 @@ func TestAnOrSaysWhatEachOfItsPartsLacks(t *testing.T) {
 	}
 }
 
-func TestNoChecksHoldNothing(t *testing.T) {
+func TestAnEmptyListOfChecksDoesNotPass(t *testing.T) {
 	if Met(nil) {
 		t.Error("an empty list of checks was taken for a yes")
 	}

@@ -80,7 +80,7 @@ func TestAConfigurationNeedsEnoughFaultDomains(t *testing.T) {
 }
 
 // An unknown mode must not pass for one that needs nothing.
-func TestAnUnknownRedundancyHoldsNowhere(t *testing.T) {
+func TestCanHoldRefusesAnUnknownRedundancyMode(t *testing.T) {
 	if c := CanHold(reporting(0), fdb.Configuration{RedundancyMode: "quadruple"}); c.OK {
 		t.Errorf("got %+v", c)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestStrongerCoordinators(t *testing.T) {
+func TestCoordinatorTolerancesAreCompared(t *testing.T) {
 	than := CoordinatorTolerance{Sites: 1, Zones: 2}
 	for _, tc := range []struct {
 		sites, zones int
@@ -21,9 +21,9 @@ func TestStrongerCoordinators(t *testing.T) {
 	}
 }
 
-// TestWhatCoordinatorsMayLose names the fault domain of each live coordinator; those of a data
+// TestTheFaultToleranceOfCoordinators names the fault domain of each live coordinator; those of a data
 // hall share its first letter.
-func TestWhatCoordinatorsMayLose(t *testing.T) {
+func TestTheFaultToleranceOfCoordinators(t *testing.T) {
 	halls := []string{"a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3"}
 	tests := map[string]struct {
 		mode  v1beta2.RedundancyMode
@@ -57,8 +57,8 @@ func TestWhatCoordinatorsMayLose(t *testing.T) {
 	}
 }
 
-// TestCoordinatorsWithAProblemTolerateLess counts a coordinator with a problem as lost.
-func TestCoordinatorsWithAProblemTolerateLess(t *testing.T) {
+// TestCoordinatorsWithAProblemCountAsLostInFaultTolerance counts a coordinator with a problem as lost.
+func TestCoordinatorsWithAProblemCountAsLostInFaultTolerance(t *testing.T) {
 	excluded := func(ids ...string) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			for _, id := range ids {
@@ -89,8 +89,8 @@ func TestCoordinatorsWithAProblemTolerateLess(t *testing.T) {
 	}
 }
 
-// TestProblemsOfCoordinatorsHaveAnOrder compares several runs: limits come from a map.
-func TestProblemsOfCoordinatorsHaveAnOrder(t *testing.T) {
+// TestCoordinatorProblemsAreSorted compares several runs: limits come from a map.
+func TestCoordinatorProblemsAreSorted(t *testing.T) {
 	s := coordinated(t)
 	cut(&s, 2)
 	for n := 1; n <= 2; n++ {
@@ -107,8 +107,8 @@ func TestProblemsOfCoordinatorsHaveAnOrder(t *testing.T) {
 	}
 }
 
-// TestOneNameIsOneProblem marks one of three coordinators as named by DNS.
-func TestOneNameIsOneProblem(t *testing.T) {
+// TestOneCoordinatorNamedByDNSIsOneProblem marks one of three coordinators as named by DNS.
+func TestOneCoordinatorNamedByDNSIsOneProblem(t *testing.T) {
 	s := coordinated(t)
 	s.Database.Status.Client.Coordinators.Coordinators[1].Address.FromHostname = true
 	if got := JudgeCoordinators(s).Problems; len(got) != 1 {
@@ -116,7 +116,7 @@ func TestOneNameIsOneProblem(t *testing.T) {
 	}
 }
 
-func TestDataCentersLimitCoordinatorsOfSeveralRegionsOnly(t *testing.T) {
+func TestCoordinatorsPerDataCenterAreLimitedOnlyWithTwoRegions(t *testing.T) {
 	region := []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}}
 	for name, tc := range map[string]struct {
 		usable  int
@@ -135,8 +135,8 @@ func TestDataCentersLimitCoordinatorsOfSeveralRegionsOnly(t *testing.T) {
 	}
 }
 
-// TestWhoCoordinates finds coordinators also where only the connection string names them.
-func TestWhoCoordinates(t *testing.T) {
+// TestCoordinatorsAreFoundByStatusOrConnectionString finds coordinators also where only the connection string names them.
+func TestCoordinatorsAreFoundByStatusOrConnectionString(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*plan.Snapshot)
 		want  bool
@@ -172,9 +172,9 @@ func onlyNamed(connectionString string) func(*plan.Snapshot) {
 	}
 }
 
-// TestACoordinatorStaysAwayUnlessItMayComeBack asks about coordinators of storage-1, the first
+// TestTheCoordinatorGateFailsWhileACoordinatorMayComeBack asks about coordinators of storage-1, the first
 // group of the resource, and of no group.
-func TestACoordinatorStaysAwayUnlessItMayComeBack(t *testing.T) {
+func TestTheCoordinatorGateFailsWhileACoordinatorMayComeBack(t *testing.T) {
 	ours, nobodys := fdb.Address{Host: "10.0.0.1", Port: 4501}, fdb.Address{Host: "10.9.9.9", Port: 4501}
 	for name, tc := range map[string]struct {
 		unresponsive []fdb.Address

@@ -14,7 +14,7 @@ import (
 
 // The coordinator at 10.0.0.2 is storage-2; its pod was created an hour ago, and it does not
 // report.
-func TestACoordinatorIsWaitedForAsLongAsItMayComeBack(t *testing.T) {
+func TestAMissingCoordinatorIsExpectedBackForTwoMinutes(t *testing.T) {
 	const g = "storage-2"
 	pod := func(change func(*corev1.Pod)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { change(s.Pods["sample-"+g]) }

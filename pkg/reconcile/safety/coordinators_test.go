@@ -50,7 +50,7 @@ func byName(s *plan.Snapshot) {
 	}
 }
 
-func TestJudgeCoordinators(t *testing.T) {
+func TestWhichCoordinatorProblemsAreReported(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		// problem is a part of the only problem; empty for none.

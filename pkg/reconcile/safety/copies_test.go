@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestCopiesThatStay(t *testing.T) {
+func TestReplicasRemainingAfterARemoval(t *testing.T) {
 	copies := func(storage, logs int) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &storage

@@ -25,7 +25,7 @@ var disruptionRefusals = map[string]struct {
 	}, plan.CheckNoOtherMaintenance},
 }
 
-func TestAnyPodMayGoOnlyFromADatabaseThatCanLoseIt(t *testing.T) {
+func TestDisruptionIsAllowedOnlyIfTheDatabaseCanLoseAnyPod(t *testing.T) {
 	if checks := MayLoseAnyPod(leavable(t)); !Met(checks) {
 		t.Fatalf("a healthy database keeps its pods: %+v", checks)
 	}
@@ -49,7 +49,7 @@ func TestAnyPodMayGoOnlyFromADatabaseThatCanLoseIt(t *testing.T) {
 	}
 }
 
-func TestNoPodMayGoWhileTheDatabaseDoesNotAnswer(t *testing.T) {
+func TestNoDisruptionIsAllowedWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	s := leavable(t)
 	s.Database = plan.DatabaseFacts{Unreachable: "timed out", AsOf: evening}
 	if Met(MayLoseAnyPod(s)) || NeverDisruptable(s) {
@@ -66,7 +66,7 @@ func TestNoPodMayGoWhileTheDatabaseDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAgentsMayAlwaysLeaveAndWaitForAMinute(t *testing.T) {
+func TestAgentsMayAlwaysBeEvictedAndTolerateALostNodeForAMinute(t *testing.T) {
 	if !Met(MayEvictAgent()) {
 		t.Errorf("%+v", MayEvictAgent())
 	}

@@ -136,10 +136,10 @@ func ofAnotherCluster(s *fdb.Status) {
 	})(s)
 }
 
-// TestNoGatePassesOnAPartialDocument puts every question of this package to every document. Each
+// TestNoGatePassesOnAPartialStatusDocument puts every question of this package to every document. Each
 // is answered with yes by a complete one, with no by one that lacks what it reads, and with yes
 // still by one that lacks something else: what a question reads is declared, and true.
-func TestNoGatePassesOnAPartialDocument(t *testing.T) {
+func TestNoGatePassesOnAPartialStatusDocument(t *testing.T) {
 	for name, q := range questionsOfDocuments() {
 		t.Run(name, func(t *testing.T) {
 			complete := answerable(t)
@@ -160,9 +160,9 @@ func TestNoGatePassesOnAPartialDocument(t *testing.T) {
 	}
 }
 
-// TestEveryQuestionMeetsPartialDocuments finds the questions in the source of this package: a new
+// TestEverySafetyCheckIsTestedWithPartialStatusDocuments finds the questions in the source of this package: a new
 // one needs a row, or a reason why the status document does not answer it.
-func TestEveryQuestionMeetsPartialDocuments(t *testing.T) {
+func TestEverySafetyCheckIsTestedWithPartialStatusDocuments(t *testing.T) {
 	rows := questionsOfDocuments()
 	requested := map[string]bool{}
 	for name := range rows {
@@ -247,8 +247,8 @@ func isOf(e ast.Expr, name string) bool {
 	return is && of.Name == "plan"
 }
 
-// TestEveryGateMeetsPartialDocuments compares the gates of the code with those that the rows ask.
-func TestEveryGateMeetsPartialDocuments(t *testing.T) {
+// TestEveryGateIsTestedWithPartialStatusDocuments compares the gates of the code with those that the rows ask.
+func TestEveryGateIsTestedWithPartialStatusDocuments(t *testing.T) {
 	requested := map[plan.Gate]bool{}
 	for _, q := range questionsOfDocuments() {
 		s := answerable(t)

@@ -8,7 +8,7 @@ import (
 )
 
 // While fewer coordinators are placed than the spec wants, one of them can still move.
-func TestAsManyCoordinatorsAsNowHaveToFindAPlace(t *testing.T) {
+func TestEvictionRequiresPlacesForTheCurrentCoordinatorCount(t *testing.T) {
 	s := leavable(t)
 	s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeTriple
 	c := coordinatorsCanMove(Pod{Snapshot: s, Group: s.Cluster.ProcessGroup("storage-2")})

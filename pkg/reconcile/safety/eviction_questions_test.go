@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestMaintenanceIsNamedWithItsZone(t *testing.T) {
+func TestEvictionCheckNamesTheMaintenanceZone(t *testing.T) {
 	for zone, want := range map[string]plan.Check{
 		"":   {OK: true, Evidence: "no zone is under maintenance"},
 		"z1": {OK: true, Evidence: "zone z1 is under maintenance, and the process group is in z1"},
@@ -27,7 +27,7 @@ func TestMaintenanceIsNamedWithItsZone(t *testing.T) {
 	}
 }
 
-func TestRolesThatCannotBeTrustedAreSaidSo(t *testing.T) {
+func TestTheRoleCheckFailsWhileRolesAreUnknown(t *testing.T) {
 	const untrusted = "the roles of its processes are unknown now"
 	tests := map[string]struct {
 		given    func(*plan.Snapshot)
@@ -55,7 +55,7 @@ func TestRolesThatCannotBeTrustedAreSaidSo(t *testing.T) {
 	}
 }
 
-func TestGroupsElsewhereThatAreDownAreNamed(t *testing.T) {
+func TestEvictionCheckNamesGroupsDownInOtherFaultDomains(t *testing.T) {
 	tests := map[string]struct {
 		given    func(*plan.Snapshot)
 		ok       bool
@@ -102,7 +102,7 @@ func TestGroupsElsewhereThatAreDownAreNamed(t *testing.T) {
 	}
 }
 
-func TestPodsThatKeepNothing(t *testing.T) {
+func TestOnlyStatelessAndTestPodsHoldNoState(t *testing.T) {
 	s := leavable(t)
 	for id, want := range map[v1beta2.ProcessGroupID]bool{"test-1": true, "stateless-1": true, "storage-1": false, "log-1": false, "coordinator-1": false} {
 		if got := HoldsNothing(s, s.Cluster.ProcessGroup(id)); got != want {

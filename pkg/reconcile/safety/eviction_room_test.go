@@ -9,7 +9,7 @@ import (
 )
 
 // Without the process of one zone, three are left besides that of the group.
-func TestZonesThatCanTakeACoordinator(t *testing.T) {
+func TestZonesWithCoordinatorCandidatesAreCounted(t *testing.T) {
 	lone := func(s *plan.Snapshot) {
 		edit("storage-3", func(p *fdb.Process) { p.Locality["zoneid"] = "lone" })(s)
 	}
@@ -38,7 +38,7 @@ func TestZonesThatCanTakeACoordinator(t *testing.T) {
 }
 
 // The disks of the three other groups have 300 GiB, of which 240 GiB are free.
-func TestRoomForTheDataOfAGroup(t *testing.T) {
+func TestEvictionRequiresDiskSpaceForTheDataElsewhere(t *testing.T) {
 	const gib = int64(1 << 30)
 	disk := func(used, free, total int64) func(*fdb.Process) {
 		return func(p *fdb.Process) {
@@ -96,7 +96,7 @@ func TestRoomForTheDataOfAGroup(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsOfAGroupCanMove(t *testing.T) {
+func TestEvictionChecksWhetherCoordinatorsCanMove(t *testing.T) {
 	tests := map[string]struct {
 		group    v1beta2.ProcessGroupID
 		given    func(*plan.Snapshot)

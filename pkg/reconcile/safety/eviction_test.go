@@ -98,7 +98,7 @@ func later(s *plan.Snapshot) { s.Now = evening.Add(2 * time.Minute) }
 
 func unchanged(*plan.Snapshot) {}
 
-func TestWhoMayLeaveAHealthyDatabase(t *testing.T) {
+func TestWhichPodsMayBeEvictedOrReplaced(t *testing.T) {
 	tests := map[string]struct {
 		group          v1beta2.ProcessGroupID
 		given          func(*plan.Snapshot)
@@ -225,7 +225,7 @@ func fewZones(s *plan.Snapshot) {
 	}
 }
 
-func TestWhatKeepsAPodOnItsNode(t *testing.T) {
+func TestWhichPodsMayNotBeEvictedOrReplaced(t *testing.T) {
 	for name, tc := range evictionRefusals {
 		t.Run(name, func(t *testing.T) {
 			s := leavable(t)
@@ -267,7 +267,7 @@ func questionsOf(conditions ...Condition[Pod]) []Condition[Pod] {
 
 // Every question of every rule is the only one that refuses somewhere: taken out of its
 // rule, a row above would let a pod go.
-func TestEveryQuestionOfARuleMatters(t *testing.T) {
+func TestEveryEvictionRuleCheckIsNeeded(t *testing.T) {
 	type place struct {
 		kind, question string
 		replaced       bool
@@ -293,7 +293,7 @@ func TestEveryQuestionOfARuleMatters(t *testing.T) {
 	}
 }
 
-func TestKindsOfPods(t *testing.T) {
+func TestWhichEvictionRuleAppliesToAProcessClass(t *testing.T) {
 	s := leavable(t)
 	for class, want := range map[v1beta2.ProcessClass]string{
 		"storage": kindStorage, "log": kindLog, "transaction": kindLog, "stateless": kindStateless, "cluster_controller": kindStateless,
@@ -309,7 +309,7 @@ func TestKindsOfPods(t *testing.T) {
 	}
 }
 
-func TestTolerations(t *testing.T) {
+func TestUnreachableNodeTolerationsMatchTheProcessClass(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	for class, want := range map[v1beta2.ProcessClass]int64{"storage": 300, "log": 300, "coordinator": 300, "stateless": 15, "test": 15} {
 		got := TolerationsFor(c, class)

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestTheEvidenceOfChecks keeps what checks report beside their answer: gate, numbers, and
+// TestChecksReportTheirGateAndEvidence keeps what checks report beside their answer: gate, numbers, and
 // reason. A refusal without evidence would leave a user without a reason.
-func TestTheEvidenceOfChecks(t *testing.T) {
+func TestChecksReportTheirGateAndEvidence(t *testing.T) {
 	noAnswer := func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
 	late := func(s *plan.Snapshot) { partial["late"](s.Database.Status) }
 	storage1 := func(s plan.Snapshot) Pod { return Pod{Snapshot: s, Group: s.Cluster.ProcessGroup("storage-1")} }

@@ -62,7 +62,7 @@ func process(s *plan.Snapshot, edit func(*fdb.Process)) {
 	s.Database.Status.Cluster.Processes["a"] = p
 }
 
-func TestAGroupIsDrainedOnlyWhenNothingSpeaksAgainstIt(t *testing.T) {
+func TestAGroupIsDrainedOnlyIfNothingCanStillDependOnIt(t *testing.T) {
 	no := false
 	one := 1
 	tests := map[string]struct {
@@ -221,7 +221,7 @@ func serverContainer(s *plan.Snapshot, c corev1.ContainerStatus) {
 }
 
 // The record says when its silence was first seen; since then it may have been back.
-func TestAGroupThatWasStartedAMomentAgoIsNotDrainedByItsSilence(t *testing.T) {
+func TestARecentlyStartedGroupNotReportingIsNotDrained(t *testing.T) {
 	s := draining(t)
 	unresponsive(&s, time.Hour)
 	if c := Drained(s, s.Groups()[0]); !c.OK {
@@ -274,7 +274,7 @@ func TestExclusionBudget(t *testing.T) {
 	}
 }
 
-func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
+func TestARecentlyMissingProcessBlocksExclusionsOfItsClass(t *testing.T) {
 	s := draining(t)
 	s.Groups()[2].SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-4*time.Minute))
 	if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0); budget != 0 || check.OK {
@@ -288,7 +288,7 @@ func TestAProcessThatMayComeBackHoldsExclusionsOfItsClass(t *testing.T) {
 }
 
 // Without a pod there is no condition about processes, so only the missing pod is on record.
-func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
+func TestAMissingPodBlocksExclusionsForFiveMinutes(t *testing.T) {
 	for age, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
 		s := draining(t)
 		s.Groups()[2].SetCondition(v1beta2.ConditionMissingPod, evening.Add(-age))
@@ -300,7 +300,7 @@ func TestAGroupWithoutAPodIsNotUp(t *testing.T) {
 
 // A group that the spec keeps is not among those that drain, although it is still marked and
 // excluded: it takes nothing over until it is included.
-func TestAKeptGroupThatIsStillExcludedTakesNothingOver(t *testing.T) {
+func TestAnExcludedKeptGroupDoesNotRaiseTheExclusionBudget(t *testing.T) {
 	s := draining(t)
 	marked := s.Groups()[2]
 	marked.MarkForRemoval(evening)
@@ -313,7 +313,7 @@ func TestAKeptGroupThatIsStillExcludedTakesNothingOver(t *testing.T) {
 }
 
 // The status document lags behind the exclusions, and the resource behind the document.
-func TestAGroupThatSomebodyJustExcludedTakesNothingOver(t *testing.T) {
+func TestANewlyExcludedGroupReducesTheExclusionBudget(t *testing.T) {
 	s := draining(t)
 	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
 	s.Coordination.Exclusions = append(s.Coordination.Exclusions, s.Groups()[2].ExclusionString())
@@ -323,7 +323,7 @@ func TestAGroupThatSomebodyJustExcludedTakesNothingOver(t *testing.T) {
 }
 
 // A zone under maintenance is expected to be away: its groups have no condition for that.
-func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
+func TestAGroupNotReportingWithoutAConditionIsNotCountedAsUp(t *testing.T) {
 	s := draining(t)
 	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
 	id := string(s.Groups()[2].ProcessGroupID)
@@ -335,7 +335,7 @@ func TestAGroupThatIsSilentUnderMaintenanceIsNotUp(t *testing.T) {
 
 // The record and the database both have to say it: one of them alone can lag. A pod that was
 // just recreated brings the process back.
-func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
+func TestAGroupCountsAsLostOnlyAfterFiveMinutesNotReporting(t *testing.T) {
 	type change = func(plan.Snapshot, *v1beta2.ProcessGroupStatus)
 	unresponsive := func(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 		maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
@@ -384,7 +384,7 @@ func TestNothingIsToBeLostOnlyOfAGroupThatIsLongSilent(t *testing.T) {
 }
 
 // Pods get the IPs of deleted pods.
-func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
+func TestAnAddressReusedByAnotherGroupDoesNotMakeACoordinator(t *testing.T) {
 	s := draining(t)
 	s.Groups()[0].Addresses = []string{"10.0.0.9", "10.0.0.1"}
 	if !Coordinates(s, s.Groups()[0]) {
@@ -400,7 +400,7 @@ func TestAnAddressThatAnotherGroupHasNowMakesNoCoordinator(t *testing.T) {
 
 // A name can go on to stand for an address that its pod has left; whose servers all report
 // has no one waiting for it, and would be waited for without end.
-func TestACoordinatorIsNotWaitedForWhoseGroupReportsElsewhere(t *testing.T) {
+func TestACoordinatorOfAGroupReportingElsewhereIsNotWaitedFor(t *testing.T) {
 	s := draining(t)
 	s.Cluster.Name, s.Cluster.Namespace = "sample", "fdb"
 	started := func(ago time.Duration) {

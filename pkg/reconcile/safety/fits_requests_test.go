@@ -39,8 +39,8 @@ func cpu(n string) corev1.Container {
 	return corev1.Container{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(n)}}}
 }
 
-// TestWhatAPodRequests adds what runs together, and takes the largest of what runs before.
-func TestWhatAPodRequests(t *testing.T) {
+// TestPodRequestsCountInitContainersSidecarsAndOverhead adds what runs together, and takes the largest of what runs before.
+func TestPodRequestsCountInitContainersSidecarsAndOverhead(t *testing.T) {
 	always := func(c corev1.Container) corev1.Container {
 		c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
 		return c
@@ -76,8 +76,8 @@ func TestWhatAPodRequests(t *testing.T) {
 	}
 }
 
-// TestANodeTakesAPodThatFitsExactly fills a node to the last unit of a resource, and beyond it.
-func TestANodeTakesAPodThatFitsExactly(t *testing.T) {
+// TestAPodThatFillsANodeExactlyFits fills a node to the last unit of a resource, and beyond it.
+func TestAPodThatFillsANodeExactlyFits(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*Places, *corev1.Pod)
 		want  bool
@@ -138,9 +138,9 @@ func TestNodeLabelsAreComparedAsDecimalNumbers(t *testing.T) {
 	}
 }
 
-// TestATermThatIsNotUnderstoodIsUnknown has a neighbor that keeps away from pods in namespaces
+// TestUnsupportedAntiAffinityTermsMakePlacementUnknown has a neighbor that keeps away from pods in namespaces
 // which are chosen by their labels.
-func TestATermThatIsNotUnderstoodIsUnknown(t *testing.T) {
+func TestUnsupportedAntiAffinityTermsMakePlacementUnknown(t *testing.T) {
 	for name, change := range map[string]func(*corev1.PodAffinityTerm){
 		"a namespace selector": func(t *corev1.PodAffinityTerm) { t.NamespaceSelector = &metav1.LabelSelector{} },
 		"label keys to match":  func(t *corev1.PodAffinityTerm) { t.MatchLabelKeys = []string{"app"} },

@@ -83,9 +83,9 @@ func besideIts() (Places, *corev1.Pod) {
 	return p, pod
 }
 
-// TestABucketLeavesAsAWhole has three pods of one distribution key on a node, and room for one, two
+// TestPodsOfADistributionKeyFitOnOtherNodesOnlyTogether has three pods of one distribution key on a node, and room for one, two
 // or all of them.
-func TestABucketLeavesAsAWhole(t *testing.T) {
+func TestPodsOfADistributionKeyFitOnOtherNodesOnlyTogether(t *testing.T) {
 	const one, two = "only 1 of 3 pods with the distribution key storage-0: ", "only 2 of 3 pods with the distribution key storage-0: "
 	for name, tc := range map[string]struct {
 		cpu   string // of the only other node in the zone

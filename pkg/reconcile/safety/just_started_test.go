@@ -28,7 +28,7 @@ func at(pod, ip string) func(*plan.Snapshot) {
 	}
 }
 
-func TestWhatJustStartedElsewhere(t *testing.T) {
+func TestRecentStartsInOtherFaultDomainsFailTheCheck(t *testing.T) {
 	const required = ", 1m30s required"
 	tests := map[string]struct {
 		given   func(*plan.Snapshot)

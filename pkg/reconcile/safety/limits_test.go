@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestAProcessIsMissingForFiveMinutesBeforeItIsReplaced asks at the limit and a second before,
+// TestExclusionsWaitFiveMinutesForAMissingProcess asks at the limit and a second before,
 // for a process group that has reported and for one that never has.
-func TestAProcessIsMissingForFiveMinutesBeforeItIsReplaced(t *testing.T) {
+func TestExclusionsWaitFiveMinutesForAMissingProcess(t *testing.T) {
 	for _, zone := range []v1beta2.FaultDomain{"", "z3"} {
 		for age, want := range map[time.Duration]int{5*time.Minute - time.Second: 0, 5 * time.Minute: 1} {
 			s := draining(t)
@@ -27,8 +27,8 @@ func TestAProcessIsMissingForFiveMinutesBeforeItIsReplaced(t *testing.T) {
 	}
 }
 
-// TestAClassThatTheSpecLacksHasRoom counts a process group of a class that is not desired.
-func TestAClassThatTheSpecLacksHasRoom(t *testing.T) {
+// TestAnUndesiredClassHasAnExclusionBudget counts a process group of a class that is not desired.
+func TestAnUndesiredClassHasAnExclusionBudget(t *testing.T) {
 	for _, count := range []int{0, -1} {
 		s := leavable(t)
 		s.Cluster.Spec.ProcessCounts.Test = count
@@ -38,8 +38,8 @@ func TestAClassThatTheSpecLacksHasRoom(t *testing.T) {
 	}
 }
 
-// TestASilenceCountsFromItsLastSign gives a process group both conditions in either order.
-func TestASilenceCountsFromItsLastSign(t *testing.T) {
+// TestMissingSinceUsesTheLaterOfPodAndProcessConditions gives a process group both conditions in either order.
+func TestMissingSinceUsesTheLaterOfPodAndProcessConditions(t *testing.T) {
 	const pod, processes = v1beta2.ConditionMissingPod, v1beta2.ConditionMissingProcesses
 	for name, given := range map[string]map[v1beta2.ProcessGroupConditionType]time.Duration{
 		"the pod last":       {pod: time.Minute, processes: time.Hour},
@@ -57,8 +57,8 @@ func TestASilenceCountsFromItsLastSign(t *testing.T) {
 	}
 }
 
-// TestASilenceIsNoticedAfter90Seconds asks at the limit and a second before.
-func TestASilenceIsNoticedAfter90Seconds(t *testing.T) {
+// TestChecksPassOnlyAfterProcessesAreMissingFor90Seconds asks at the limit and a second before.
+func TestChecksPassOnlyAfterProcessesAreMissingFor90Seconds(t *testing.T) {
 	for age, want := range map[time.Duration]bool{90*time.Second - time.Second: false, 90 * time.Second: true} {
 		s := draining(t)
 		unresponsive(&s, age)
@@ -74,8 +74,8 @@ func TestASilenceIsNoticedAfter90Seconds(t *testing.T) {
 	}
 }
 
-// TestADrainedGroupThatIsSilentIsNoLoss silences a process group whose data was moved away.
-func TestADrainedGroupThatIsSilentIsNoLoss(t *testing.T) {
+// TestADrainedGroupNotReportingDoesNotReduceFaultTolerance silences a process group whose data was moved away.
+func TestADrainedGroupNotReportingDoesNotReduceFaultTolerance(t *testing.T) {
 	s := draining(t)
 	unresponsive(&s, time.Second)
 	if c := FullFaultTolerance(s); c.OK {
@@ -90,8 +90,8 @@ func TestADrainedGroupThatIsSilentIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestALossWithoutADrainIsNoticedFirst removes storage-1 without an exclusion.
-func TestALossWithoutADrainIsNoticedFirst(t *testing.T) {
+// TestAnUndrainedLossBlocksRemovalsUntilTheDatabaseDetectsIt removes storage-1 without an exclusion.
+func TestAnUndrainedLossBlocksRemovalsUntilTheDatabaseDetectsIt(t *testing.T) {
 	podOf := func(change func(*corev1.Pod)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			pod := &corev1.Pod{}
@@ -124,8 +124,8 @@ func TestALossWithoutADrainIsNoticedFirst(t *testing.T) {
 	}
 }
 
-// TestAPodHasAsManyServersAsItWasMadeWith changes the spec, and breaks the pod's own number.
-func TestAPodHasAsManyServersAsItWasMadeWith(t *testing.T) {
+// TestTheProcessCountOfAPodComesFromThePodBeforeTheSpec changes the spec, and breaks the pod's own number.
+func TestTheProcessCountOfAPodComesFromThePodBeforeTheSpec(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pod  string // its number of servers; no pod where empty
 		want int
@@ -149,7 +149,7 @@ func TestAPodHasAsManyServersAsItWasMadeWith(t *testing.T) {
 	}
 }
 
-func TestWhenItIsCertainThatThereIsNoDatabase(t *testing.T) {
+func TestNoDatabaseYetIsTrueOnlyIfNoneWasCreated(t *testing.T) {
 	never := &fdb.Status{}
 	never.Cluster.RecoveryState = &fdb.RecoveryState{Name: fdb.RecoveryNeverCreated}
 	for name, tc := range map[string]struct {
@@ -173,8 +173,8 @@ func TestWhenItIsCertainThatThereIsNoDatabase(t *testing.T) {
 	}
 }
 
-// TestTheYoungestProcessDecides has the youngest first and last in the status document.
-func TestTheYoungestProcessDecides(t *testing.T) {
+// TestTheUptimeCheckDependsOnTheYoungestProcess has the youngest first and last in the status document.
+func TestTheUptimeCheckDependsOnTheYoungestProcess(t *testing.T) {
 	for first, last := range map[float64]float64{12: 70, 70: 12} {
 		s := leavable(t)
 		started("storage-3", first)(&s)
@@ -185,8 +185,8 @@ func TestTheYoungestProcessDecides(t *testing.T) {
 	}
 }
 
-// TestTheFirstOfTheYoungestIsNamed gives a second process the same age.
-func TestTheFirstOfTheYoungestIsNamed(t *testing.T) {
+// TestTheFirstOfEquallyYoungProcessesIsNamed gives a second process the same age.
+func TestTheFirstOfEquallyYoungProcessesIsNamed(t *testing.T) {
 	s := leavable(t)
 	started("log-3", 12)(&s)
 	alone, _ := JustStarted(s).Elsewhere("z1")
@@ -196,8 +196,8 @@ func TestTheFirstOfTheYoungestIsNamed(t *testing.T) {
 	}
 }
 
-// TestJustEnoughZonesTakeCoordinators leaves as many fault domains as coordinators need.
-func TestJustEnoughZonesTakeCoordinators(t *testing.T) {
+// TestCoordinatorsCanMoveWithExactlyTheRequiredFaultDomains leaves as many fault domains as coordinators need.
+func TestCoordinatorsCanMoveWithExactlyTheRequiredFaultDomains(t *testing.T) {
 	for _, zones := range []int{2, 3} {
 		s := leavable(t)
 		fewZones(&s)
@@ -210,8 +210,8 @@ func TestJustEnoughZonesTakeCoordinators(t *testing.T) {
 	}
 }
 
-// TestARuleHasTheGateOfItsFirstAlternative refuses both alternatives of a rule.
-func TestARuleHasTheGateOfItsFirstAlternative(t *testing.T) {
+// TestARefusedAnyOfConditionHasTheGateOfItsFirstAlternative refuses both alternatives of a rule.
+func TestARefusedAnyOfConditionHasTheGateOfItsFirstAlternative(t *testing.T) {
 	refuse := func(gate plan.Gate) Condition[int] {
 		return When(string(gate), func(int) plan.Check { return plan.Check{Gate: gate} })
 	}
@@ -231,8 +231,8 @@ func TestARuleHasTheGateOfItsFirstAlternative(t *testing.T) {
 	}
 }
 
-// TestBracketsStandWhereARuleNeedsThem prints rules with parts of one and of several.
-func TestBracketsStandWhereARuleNeedsThem(t *testing.T) {
+// TestConditionTextHasParenthesesOnlyWhereNeeded prints rules with parts of one and of several.
+func TestConditionTextHasParenthesesOnlyWhereNeeded(t *testing.T) {
 	a, b, c := Never[int]("a"), Never[int]("b"), Never[int]("c")
 	a.name, b.name, c.name = "a", "b", "c"
 	for want, rule := range map[string]Condition[int]{

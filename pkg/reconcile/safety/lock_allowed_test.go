@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestWhoMayHaveTheLockAtAll lists, per case, the gates that refuse the lock. Where no lock is
+// TestTheLockIsRefusedToUnnamedAndDeniedOwners lists, per case, the gates that refuse the lock. Where no lock is
 // needed, no check and no read of the lock is expected.
-func TestWhoMayHaveTheLockAtAll(t *testing.T) {
+func TestTheLockIsRefusedToUnnamedAndDeniedOwners(t *testing.T) {
 	nameless := func(s *plan.Snapshot, _ *LockRights) { s.Cluster.Spec.ProcessGroupIDPrefix = "" }
 	denied := func(s *plan.Snapshot, _ *LockRights) { s.Coordination.DenyList = []string{"east"} }
 	allows := func(id string, allow bool) func(*plan.Snapshot, *LockRights) {
@@ -76,9 +76,9 @@ func TestWhoMayHaveTheLockAtAll(t *testing.T) {
 	}
 }
 
-// TestADenyListIsNotCalledReadWhenItWasNot compares evidence with that of an instance which is
+// TestLockEvidenceDistinguishesAnUnreadDenyList compares evidence with that of an instance which is
 // not on the deny list.
-func TestADenyListIsNotCalledReadWhenItWasNot(t *testing.T) {
+func TestLockEvidenceDistinguishesAnUnreadDenyList(t *testing.T) {
 	evidence := func(given func(*plan.Snapshot)) string {
 		c := &v1beta2.FoundationDBCluster{}
 		c.Spec.ProcessGroupIDPrefix, c.Spec.LockOptions.DisableLocks, c.Status.Configured = "east", new(bool), true

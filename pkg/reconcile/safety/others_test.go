@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestInstancesActTogetherInGlobalModeOnly(t *testing.T) {
+func TestControlPlaneInstancesSynchronizeOnlyInGlobalMode(t *testing.T) {
 	for mode, want := range map[v1beta2.SynchronizationMode]bool{v1beta2.SynchronizationModeGlobal: true, v1beta2.SynchronizationModeLocal: false} {
 		c := &v1beta2.FoundationDBCluster{}
 		c.Spec.AutomationOptions.SynchronizationMode, c.Status.Configured = &mode, true
@@ -21,7 +21,7 @@ func TestInstancesActTogetherInGlobalModeOnly(t *testing.T) {
 	}
 }
 
-func TestGroupsOfOtherInstances(t *testing.T) {
+func TestProcessGroupsOfOtherControlPlaneInstances(t *testing.T) {
 	s := together()
 	s.Cluster = &v1beta2.FoundationDBCluster{}
 	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
@@ -47,7 +47,7 @@ func TestAtMostThreeMembersAreNamed(t *testing.T) {
 	}
 }
 
-func TestTheLockThatAUserHolds(t *testing.T) {
+func TestOnlyTheOwnUnexpiredManualLockCountsAsHeld(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
 		given func(*plan.Snapshot)

@@ -92,7 +92,7 @@ func ago(d time.Duration) time.Time {
 
 // What a user reads of a group that waits has both times: how long it has been missing, and when the
 // time that counts began.
-func TestEvidenceHasTheAgeOfTheOutageAndWhenItWasSeen(t *testing.T) {
+func TestMissingProcessEvidenceHasOutageAgeAndFirstSeenTime(t *testing.T) {
 	s := draining(t)
 	g := s.Groups()[0]
 	s.Pods = map[string]*corev1.Pod{g.PodName(s.Cluster): {Spec: corev1.PodSpec{NodeName: "node-1"}}}

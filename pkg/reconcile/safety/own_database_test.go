@@ -11,7 +11,7 @@ import (
 
 // Four storage groups, four of logs and a coordinator keep data. All but the last ones report
 // from their pods.
-func TestADatabaseIsTheClustersOwnWhenMostOfItReportsThere(t *testing.T) {
+func TestADatabaseIsOwnIfAMajorityOfGroupsReportFromTheirPods(t *testing.T) {
 	elsewhere := func(ids ...string) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			for _, id := range ids {

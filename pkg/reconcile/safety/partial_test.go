@@ -34,9 +34,9 @@ var partial = map[string]func(*fdb.Status){
 	"with an empty list":          func(s *fdb.Status) { s.Cluster.Processes = map[string]fdb.Process{} },
 }
 
-// TestNoQuestionIsAnsweredByAnAbsentProcess asks every question that a process which the
+// TestNoCheckPassesBecauseAPartialStatusLacksAProcess asks every question that a process which the
 // document lacks would answer with yes. Each is answered with yes by a complete document.
-func TestNoQuestionIsAnsweredByAnAbsentProcess(t *testing.T) {
+func TestNoCheckPassesBecauseAPartialStatusLacksAProcess(t *testing.T) {
 	longUnresponsive := func(s *plan.Snapshot) {
 		unresponsive(s, time.Hour)
 		for _, g := range s.Groups() {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// TestAnAddressOfTheOwnPodIsNotReused keeps a process that reports no ID yet with the group
+// TestAProcessAtThePodsOwnAddressBelongsToItsGroup keeps a process that reports no ID yet with the group
 // whose pod has the address, also while an entry of another group at it is still listed.
-func TestAnAddressOfTheOwnPodIsNotReused(t *testing.T) {
+func TestAProcessAtThePodsOwnAddressBelongsToItsGroup(t *testing.T) {
 	s := draining(t)
 	g := s.Groups()[0]
 	process(&s, func(p *fdb.Process) { p.Locality = nil })

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestAProofIsAMinuteOldAtMost(t *testing.T) {
+func TestADatabaseStatusOlderThanAMinuteIsNoProof(t *testing.T) {
 	for age, want := range map[time.Duration]bool{0: true, time.Minute: true, time.Minute + time.Nanosecond: false, -time.Nanosecond: false} {
 		s := draining(t)
 		s.Database.AsOf = evening.Add(-age)
@@ -22,7 +22,7 @@ func TestAProofIsAMinuteOldAtMost(t *testing.T) {
 	}
 }
 
-func TestRecoveryStatesThatAllowAnInclusion(t *testing.T) {
+func TestWhichRecoveryStatesAllowAnInclusion(t *testing.T) {
 	for state, want := range map[string]bool{
 		fdb.RecoveryFullyRecovered: true, fdb.RecoveryAllLogsRecruited: true, "accepting_commits": false, "storage_recovered": false, "": false,
 	} {

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// TestRecoveriesOfVersionsThatDoNotReportTheirAge starts from a database of version 7.1.20,
+// TestRecoveryAgeIsInferredFromUptimesIfNotReported starts from a database of version 7.1.20,
 // which reports -1, with processes that have been up for an hour and for two minutes.
-func TestRecoveriesOfVersionsThatDoNotReportTheirAge(t *testing.T) {
+func TestRecoveryAgeIsInferredFromUptimesIfNotReported(t *testing.T) {
 	with := func(id string, change func(*fdb.Process)) func(*fdb.Status) {
 		return func(s *fdb.Status) {
 			p := s.Cluster.Processes[id]

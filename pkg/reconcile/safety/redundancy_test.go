@@ -23,7 +23,7 @@ func inForce(replicas int, c fdb.Configuration) func(*plan.Snapshot) {
 
 // A database can be in a mode that no cluster asks for, set by a user: no pass can
 // tell then how many copies are enough.
-func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
+func TestReplicaChecksFailForAnUnknownRedundancyMode(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		// because is a part of why it is not; empty when there are enough.
@@ -55,7 +55,7 @@ func TestOfAnUnknownRedundancyNothingIsEnough(t *testing.T) {
 	}
 }
 
-func TestARegionOfAnUnknownRedundancyIsNotComplete(t *testing.T) {
+func TestARegionIsNotCompleteIfTheRedundancyModeIsUnknown(t *testing.T) {
 	yes := true
 	of := func(c *fdb.Configuration) plan.DatabaseFacts {
 		s := draining(t)
@@ -87,14 +87,14 @@ func TestARegionOfAnUnknownRedundancyIsNotComplete(t *testing.T) {
 	}
 }
 
-func TestNobodyKnowsWhetherAnUnknownRedundancyHolds(t *testing.T) {
+func TestAnUnknownRedundancyModeCannotBeSatisfied(t *testing.T) {
 	c := CanHold(reporting(9, "storage", "log"), fdb.Configuration{RedundancyMode: "three_data_hall_fallback"})
 	if c.OK || !strings.Contains(c.Evidence, "the number of fault domains that three_data_hall_fallback requires is unknown") {
 		t.Errorf("got %+v", c)
 	}
 }
 
-func TestDataOfAnUnknownRedundancyCountsAsWithoutCopies(t *testing.T) {
+func TestAnUnknownRedundancyModeCountsAsUnreplicated(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		want  bool

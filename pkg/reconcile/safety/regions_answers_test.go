@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestEachRegionHasAFullCopyOrTheReasonIsNamed(t *testing.T) {
+func TestTheRegionReplicationCheckReportsWhyItFails(t *testing.T) {
 	tracker := func(primary bool, edit func(*fdb.DataState)) fdb.TeamTracker {
 		state := fdb.DataState{Name: "healthy", Healthy: new(true), MinReplicasRemaining: new(2)}
 		edit(&state)
@@ -58,7 +58,7 @@ func TestEachRegionHasAFullCopyOrTheReasonIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheRegionOfTheHighestPriorityServes(t *testing.T) {
+func TestPrimaryServesRequiresTheHighestPriorityRegion(t *testing.T) {
 	region := func(dc string, priority int) fdb.Region {
 		return fdb.Region{DataCenters: []fdb.DataCenter{{ID: dc + "-sat", Priority: 9, Satellite: 1}, {ID: dc, Priority: priority}}}
 	}

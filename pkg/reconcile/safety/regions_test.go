@@ -21,7 +21,7 @@ func reportingIn(zones map[string]int) plan.DatabaseFacts {
 	return all
 }
 
-func TestEachRegionHoldsByItself(t *testing.T) {
+func TestEachRegionNeedsItsOwnFaultDomains(t *testing.T) {
 	region := func(dc string, priority int, mode string, satellites ...string) fdb.Region {
 		r := fdb.Region{DataCenters: []fdb.DataCenter{{ID: dc, Priority: priority}}, SatelliteRedundancyMode: mode}
 		for _, s := range satellites {
@@ -76,7 +76,7 @@ func TestEachRegionHoldsByItself(t *testing.T) {
 	}
 }
 
-func TestRegionsThatNobodyTellsOfCannotBeReliedOn(t *testing.T) {
+func TestRegionChecksFailForUnreportedRegions(t *testing.T) {
 	unresponsive := plan.DatabaseFacts{Unreachable: "timed out"}
 	two := fdb.Configuration{Regions: []fdb.Region{{DataCenters: []fdb.DataCenter{{ID: "dc1"}}}}}
 	for name, c := range map[string]plan.Check{

@@ -9,7 +9,7 @@ import (
 )
 
 // A restart was requested a minute before the document was made.
-func TestAGroupHasRestartedOnceAllOfItsProcessesAreYounger(t *testing.T) {
+func TestAGroupHasRestartedOnceAllItsProcessesStartedAfterTheRequest(t *testing.T) {
 	up := func(seconds float64) func(*plan.Snapshot) {
 		return edit("storage-1", func(p *fdb.Process) { p.UptimeSeconds = &seconds })
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestOnlyALivePodTakesAnAddressOver asks whose the process without an ID is that reports from
+// TestOnlyARunningPodTakesOverAnAddress asks whose the process without an ID is that reports from
 // an address which storage-1 had, and which a pod of another group may have now.
-func TestOnlyALivePodTakesAnAddressOver(t *testing.T) {
+func TestOnlyARunningPodTakesOverAnAddress(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*corev1.Pod)
 		want  int
@@ -48,8 +48,8 @@ func unreadableAddresses(pod *corev1.Pod) {
 	pod.Annotations = map[string]string{v1beta2.AnnotationIPFamily: "?"}
 }
 
-// TestAPodWithUnknownAddressesProvesNoDatabase counts the groups that report from their pods.
-func TestAPodWithUnknownAddressesProvesNoDatabase(t *testing.T) {
+// TestPodsWithUnreadableAddressesDoNotProveTheOwnDatabase counts the groups that report from their pods.
+func TestPodsWithUnreadableAddressesDoNotProveTheOwnDatabase(t *testing.T) {
 	s := draining(t)
 	s.Pods = map[string]*corev1.Pod{}
 	for i, g := range s.Groups() {
@@ -69,9 +69,9 @@ func TestAPodWithUnknownAddressesProvesNoDatabase(t *testing.T) {
 	}
 }
 
-// TestOnlyAKnownProcessOnAKnownMachineGetsAdvice compares the words of three facts, and asserts
+// TestAStillRunningProcessIsLocatedOnlyIfItsMachineIsKnown compares the words of three facts, and asserts
 // that only the machine that is known is named.
-func TestOnlyAKnownProcessOnAKnownMachineGetsAdvice(t *testing.T) {
+func TestAStillRunningProcessIsLocatedOnlyIfItsMachineIsKnown(t *testing.T) {
 	words := func(locality map[string]string) string {
 		s := draining(t)
 		s.Now = evening.Add(time.Hour)

@@ -41,7 +41,7 @@ var checks = map[plan.Gate]func(plan.DatabaseFacts) plan.Check{
 	plan.GateQoS:       LoadWithinLimits,
 }
 
-func TestACalmDatabasePassesEveryCheck(t *testing.T) {
+func TestAStableDatabasePassesEverySafetyCheck(t *testing.T) {
 	for gate, ask := range checks {
 		if c := ask(healthy(t)); !c.OK || c.Gate != gate || c.Question == "" || c.Evidence == "" {
 			t.Errorf("%s: %+v", gate, c)
@@ -50,7 +50,7 @@ func TestACalmDatabasePassesEveryCheck(t *testing.T) {
 }
 
 // Absent is not zero: what the facts do not tell is answered with no.
-func TestWhatIsNotKnownIsRefused(t *testing.T) {
+func TestChecksFailIfTheirStatusFieldIsMissing(t *testing.T) {
 	type absence struct {
 		gates  []plan.Gate
 		remove func(*fdb.Status)
@@ -85,7 +85,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnUnknownAgeIsNotEvenNoAge(t *testing.T) {
+func TestAnUnknownRecoveryAgeFailsEvenAZeroMinimum(t *testing.T) {
 	d := healthy(t)
 	d.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = nil
 	if c := RecoveredFor(d, 0); c.OK {
@@ -93,7 +93,7 @@ func TestAnUnknownAgeIsNotEvenNoAge(t *testing.T) {
 	}
 }
 
-func TestEveryCheckRefusesWithoutADocument(t *testing.T) {
+func TestEveryDatabaseCheckRefusesWithoutAStatusDocument(t *testing.T) {
 	for gate, ask := range checks {
 		for want, d := range map[string]plan.DatabaseFacts{
 			"there is no cluster file yet": {NotQueried: "there is no cluster file yet"},
@@ -106,7 +106,7 @@ func TestEveryCheckRefusesWithoutADocument(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
+func TestDatabaseSafetyChecks(t *testing.T) {
 	tests := map[string]struct {
 		gate  plan.Gate
 		given func(*fdb.Status)

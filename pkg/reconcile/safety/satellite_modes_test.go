@@ -39,8 +39,8 @@ func TestEachSatelliteModeNeedsExactlyItsFaultDomains(t *testing.T) {
 	}
 }
 
-// TestAStatelessPodGoesTwoMinutesAfterARecovery asks at the limit and a second before.
-func TestAStatelessPodGoesTwoMinutesAfterARecovery(t *testing.T) {
+// TestAStatelessPodMayBeEvictedTwoMinutesAfterARecovery asks at the limit and a second before.
+func TestAStatelessPodMayBeEvictedTwoMinutesAfterARecovery(t *testing.T) {
 	for age, want := range map[time.Duration]bool{2*time.Minute - time.Second: false, 2 * time.Minute: true} {
 		s := leavable(t)
 		s.Database.Status.Cluster.RecoveryState.SecondsSinceLastRecovered = new(age.Seconds())
@@ -50,8 +50,8 @@ func TestAStatelessPodGoesTwoMinutesAfterARecovery(t *testing.T) {
 	}
 }
 
-// TestARuleOfOnePartAsksIt asks an "and" and an "or" of one question each.
-func TestARuleOfOnePartAsksIt(t *testing.T) {
+// TestARuleWithOneConditionReturnsItsCheck asks an "and" and an "or" of one question each.
+func TestARuleWithOneConditionReturnsItsCheck(t *testing.T) {
 	one := When("one", func(int) plan.Check { return plan.Check{OK: true, Gate: plan.GateCoord} })
 	for name, rule := range map[string]Condition[int]{"and": AllOf(one), "or": AnyOf(one)} {
 		if got := rule.Ask(0); len(got) != 1 || !got[0].OK || got[0].Gate != plan.GateCoord {

@@ -26,7 +26,7 @@ func together() plan.Snapshot {
 
 var ofDC1, ofDC2 = fdb.Member{Instance: "dc1", Group: "dc1-a"}, fdb.Member{Instance: "dc2", Group: "dc2-b"}
 
-func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
+func TestGlobalModeActsOnlyOnceAllPendingGroupsAreReady(t *testing.T) {
 	both := []fdb.Member{ofDC1, ofDC2}
 	since := func(list func(SynchronizedAction) fdb.SharedList, m fdb.Member, ago time.Duration) func(SynchronizedAction, plan.Snapshot) {
 		return func(c SynchronizedAction, s plan.Snapshot) {
@@ -79,7 +79,7 @@ func TestInstancesActTogetherOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
+func TestSynchronizedActionsWaitWhileListsAreUnread(t *testing.T) {
 	s := together()
 	s.Coordination.Lists.Read = false
 	for _, action := range []SynchronizedAction{CommonExclusion(), CommonInclusion(), CommonRestart()} {
@@ -91,7 +91,7 @@ func TestListsThatWereNotReadLetNothingHappen(t *testing.T) {
 
 // Groups that wait for a place in their budget do not hold exclusions forever; no one
 // restarts or is included in halves.
-func TestAnExclusionGoesOnWithoutThoseThatStayBehind(t *testing.T) {
+func TestAGlobalModeExclusionContinuesWithoutUnreadyGroups(t *testing.T) {
 	for _, tc := range []struct {
 		action SynchronizedAction
 		age    time.Duration

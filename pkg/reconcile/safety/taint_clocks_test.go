@@ -124,7 +124,7 @@ func TestTheAgeOfATaintKey(t *testing.T) {
 	}
 }
 
-func TestATaintOutlastsARule(t *testing.T) {
+func TestATaintOutlastsARuleOnlyIfItIsOlder(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	tests := map[string]struct {
 		age   int64 // in seconds; unknown where negative
@@ -150,7 +150,7 @@ func TestATaintOutlastsARule(t *testing.T) {
 	}
 }
 
-func TestWhenATaintRuleIsOver(t *testing.T) {
+func TestTheDueTimeOfATaintRule(t *testing.T) {
 	since := time.Unix(1_700_000_000, 0).UTC()
 	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 	toTheLast := last.Unix() - since.Unix()
@@ -176,7 +176,7 @@ func TestWhenATaintRuleIsOver(t *testing.T) {
 	}
 }
 
-func TestTheFirstClockThatIsDue(t *testing.T) {
+func TestTaintsDueReturnsTheEarliestClock(t *testing.T) {
 	since := time.Unix(1_700_000_000, 0).UTC()
 	clock := func(seconds int64) TaintClock { return TaintClock{Since: since, Rules: []int64{seconds}} }
 	never := clock(math.MaxInt64)

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestTheFirstRuleThatIsOverIsDue(t *testing.T) {
+func TestTheTaintRuleThatExpiresFirstIsDue(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	for key, seconds := range map[string]int64{"repair": 60, "drain": 30} {
 		c.Spec.AutomationOptions.Replacements.TaintReplacementOptions = append(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions,

@@ -9,7 +9,7 @@ import (
 )
 
 // Of storage-2 nothing was excluded.
-func TestOnlyAGroupWithoutAnyExclusionIsUntouched(t *testing.T) {
+func TestAnyExclusionOfAGroupCountsAsDataMovement(t *testing.T) {
 	const excluded = "it is excluded, and its data and roles are being moved"
 	document := func(targets ...fdb.ExcludedServer) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.ExcludedServers = targets }
@@ -71,7 +71,7 @@ func TestExclusionsByLocality(t *testing.T) {
 }
 
 // Of four storage groups storage-1 drains, and three are desired.
-func TestAGroupWithNothingToLoseIsExcludedWhileTheOthersAreEnough(t *testing.T) {
+func TestALongMissingGroupIsExcludedOnlyIfEnoughOthersRemain(t *testing.T) {
 	s := draining(t)
 	for ongoing, want := range map[int]bool{0: true, 1: true, 2: true, 3: false} {
 		left, _ := exclusionRoom(s, "storage", ongoing)

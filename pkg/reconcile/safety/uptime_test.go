@@ -9,7 +9,7 @@ import (
 )
 
 // The last recovery is an hour ago, and all processes run for two.
-func TestRestartsWaitForTheYoungest(t *testing.T) {
+func TestRestartsRequireAMinimumUptimeOfAllProcesses(t *testing.T) {
 	up := func(id string, seconds float64) func(*plan.Snapshot) {
 		return edit(id, func(p *fdb.Process) { p.UptimeSeconds = &seconds })
 	}

@@ -90,7 +90,7 @@ func BenchmarkDecisionsGrow(b *testing.B) {
 // maxGrowth is the maximum factor of memory for ten times the process groups.
 const maxGrowth = 15
 
-func TestDecisionsGrowAboutLinearly(t *testing.T) {
+func TestDecisionMemoryGrowsLinearlyWithProcessGroups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures memory over 1000 process groups")
 	}

@@ -20,8 +20,8 @@ import (
 // own is a stage of the test, as a command adds one.
 var own = plan.Stage{Name: "Own", Decide: func(plan.Snapshot) plan.Decision { return plan.Decision{} }}
 
-// TestCommandsRunTheseStages compares names: commands run parts of a pass, in its order.
-func TestCommandsRunTheseStages(t *testing.T) {
+// TestEachCommandRunsItsStagesInOrder compares names: commands run parts of a pass, in its order.
+func TestEachCommandRunsItsStagesInOrder(t *testing.T) {
 	groups := []v1beta2.ProcessGroupID{"storage-101"}
 	replacement := []plan.Stage{
 		cluster.UpdateConfigMap, cluster.AddProcessGroups, evictions.UpdateDisruptionBudget, cluster.AddServices, cluster.AddPVCs, cluster.AddPods, cluster.UpdatePodConfig, cluster.UpdateLabels, evictions.UpdateTolerations,
@@ -64,9 +64,9 @@ func join(parts ...[]plan.Stage) (all []plan.Stage) {
 	return all
 }
 
-// TestStagesOfCommandsActOnTheirGroups compares the actions of the stages of an exclusion and of an
+// TestExcludeAndIncludeActOnlyOnTheirGroups compares the actions of the stages of an exclusion and of an
 // inclusion, for one of five storage groups.
-func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
+func TestExcludeAndIncludeActOnlyOnTheirGroups(t *testing.T) {
 	s := stagestest.HealthyClusterOf(t, 5)
 	g := s.Groups()[len(s.Groups())-2]
 	groups := []v1beta2.ProcessGroupID{g.ProcessGroupID}
@@ -82,8 +82,8 @@ func TestStagesOfCommandsActOnTheirGroups(t *testing.T) {
 	}
 }
 
-// TestOneFaultDomainIsOneByPodsAndStatus checks whether groups go down together.
-func TestOneFaultDomainIsOneByPodsAndStatus(t *testing.T) {
+// TestFaultDomainsAreReadFromPodsThenFromTheStatus checks whether groups go down together.
+func TestFaultDomainsAreReadFromPodsThenFromTheStatus(t *testing.T) {
 	ofPod := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, zone string) {
 		s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
 	}
@@ -129,8 +129,8 @@ func TestOneFaultDomainIsOneByPodsAndStatus(t *testing.T) {
 	}
 }
 
-// TestAPauseOfOperators pauses a cluster that is paused already, or not.
-func TestAPauseOfOperators(t *testing.T) {
+// TestPauseSetsSkipOnceAndUpdatesItsEndOrReason pauses a cluster that is paused already, or not.
+func TestPauseSetsSkipOnceAndUpdatesItsEndOrReason(t *testing.T) {
 	set := func(p plan.Pause) []plan.Action {
 		return []plan.Action{plan.SetSkip{Cluster: "sample", Skip: true, Pause: p}}
 	}
@@ -162,7 +162,7 @@ func TestAPauseOfOperators(t *testing.T) {
 	}
 }
 
-func TestOperatorsActAgain(t *testing.T) {
+func TestResumeOperatorsUnsetsSkip(t *testing.T) {
 	s := stagestest.EmptyCluster(t)
 	if d := operations.ResumeOperators.Decide(s); len(d.Actions) > 0 || d.Hold != nil {
 		t.Errorf("%v of a cluster without a pause", stagestest.Described(d))

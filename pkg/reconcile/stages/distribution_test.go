@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestPodsOfAnotherDistributionAreNeverRecreated compares which stage treats a pod that is packed
+// TestDistributionChangesReplacePodsAndDisablingRecreatesThem compares which stage treats a pod that is packed
 // otherwise, and one that was packed.
-func TestPodsOfAnotherDistributionAreNeverRecreated(t *testing.T) {
+func TestDistributionChangesReplacePodsAndDisablingRecreatesThem(t *testing.T) {
 	four, two := stagestest.Packs(4, v1beta2.BinPackClass), stagestest.Packs(2, v1beta2.BinPackClass)
 	for name, tc := range map[string]struct {
 		before, after     *v1beta2.DistributionConfig
@@ -38,9 +38,9 @@ func TestPodsOfAnotherDistributionAreNeverRecreated(t *testing.T) {
 	}
 }
 
-// TestNoPartOfAPassIgnoresARefusedDistribution finds the check before the first stage that marks or
+// TestDistributionIsCheckedBeforeGroupsAreMarkedOrAdded finds the check before the first stage that marks or
 // adds process groups.
-func TestNoPartOfAPassIgnoresARefusedDistribution(t *testing.T) {
+func TestDistributionIsCheckedBeforeGroupsAreMarkedOrAdded(t *testing.T) {
 	own := plan.Stage{Name: "Own", Decide: func(plan.Snapshot) plan.Decision { return plan.Decision{} }}
 	for name, part := range map[string][]plan.Stage{
 		"a pass": Cluster(), "a replacement": Replacing(own), "a drain": Draining([]string{"node-1"}, 1), "marks for removal": MarkingForRemoval(own),

@@ -141,7 +141,7 @@ func TestUpdateStatusInGlobalMode(t *testing.T) {
 }
 
 // The shared lists describe the status that is written, not the one before it.
-func TestSharedListsDescribeTheStatusThatIsWritten(t *testing.T) {
+func TestGlobalModeListsMatchTheNewStatus(t *testing.T) {
 	s := stagestest.InGlobalMode(stagestest.HealthyCluster)(t)
 	s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-114"}
 	for _, stage := range []plan.Stage{status.UpdateStatus, status.ReportStatus} {
@@ -268,7 +268,7 @@ func TestBounceProcessesInGlobalMode(t *testing.T) {
 
 // A common restart removes the announcements of every group that restarts, and of no other. In local
 // mode none is removed.
-func TestACommonRestartUsesUpWhatWasAnnounced(t *testing.T) {
+func TestARestartInGlobalModeClearsItsAnnouncements(t *testing.T) {
 	restart := stagestest.Lists(fdb.PendingForRestart, fdb.ReadyForRestart)
 	s := stagestest.InGlobalMode(stagestest.NewKnobs)(t)
 	stagestest.All(stagestest.Listed("dc1", time.Minute, restart, "storage-114", "storage-115", "storage-116"), otherReports, stagestest.Listed("dc2", time.Minute, restart, "dc2-storage-1"))(&s)

@@ -9,7 +9,7 @@ import (
 
 // A pass does in one go what would otherwise take several, as long as each stage finds done what it
 // relies on.
-func TestStagesComeAfterWhatTheyRelyOn(t *testing.T) {
+func TestStagesRunAfterTheStagesTheyDependOn(t *testing.T) {
 	order := map[plan.StageName]int{}
 	for i, stage := range ClusterWith(plan.Options{Adopt: true}) {
 		order[stage.Name] = i // the later one of two

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestNoStageRestsOnAPartialDocument compares each stage's decision on a partial document with its
+// TestAPartialStatusAllowsNoAdditionalAction compares each stage's decision on a partial document with its
 // decision on none: every action with the first is also taken with the second.
-func TestNoStageRestsOnAPartialDocument(t *testing.T) {
+func TestAPartialStatusAllowsNoAdditionalAction(t *testing.T) {
 	given := map[string]func(testing.TB) plan.Snapshot{
 		"a drained group": stagestest.DrainedStorage, "a group without objects": stagestest.RemovableStorage, "a group to exclude": stagestest.StorageMarkedForRemoval,
 		"a group to exclude without a process": func(tb testing.TB) plan.Snapshot {
@@ -45,8 +45,8 @@ func TestNoStageRestsOnAPartialDocument(t *testing.T) {
 	}
 }
 
-// TestNoStageRestsOnAPartialDocumentOfAnyCluster does so for clusters that are broken at random.
-func TestNoStageRestsOnAPartialDocumentOfAnyCluster(t *testing.T) {
+// TestAPartialStatusAllowsNoAdditionalActionOnRandomClusters does so for clusters that are broken at random.
+func TestAPartialStatusAllowsNoAdditionalActionOnRandomClusters(t *testing.T) {
 	for seed := range uint64(60) {
 		s := stagestest.AnySnapshot(t, seed)
 		if s.Database.Status == nil || s.Database.Status.NeverConfigured() {

@@ -80,7 +80,7 @@ func markings() map[string]map[string]marking {
 }
 
 // Whatever marks a process group for removal leaves those alone that the spec keeps.
-func TestNothingMarksAGroupThatTheSpecKeeps(t *testing.T) {
+func TestNoStageMarksKeptProcessGroupsForRemoval(t *testing.T) {
 	for user, cases := range markings() {
 		for name, m := range cases {
 			t.Run(user+": "+name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func leaves(s plan.Snapshot, d plan.Decision) bool {
 }
 
 // What marks process groups is in the table above.
-func TestEveryUserOfMarksIsProtected(t *testing.T) {
+func TestEveryFunctionThatMarksForRemovalIsListed(t *testing.T) {
 	var users []string
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestWhatIsHousekeeping refuses an inclusion by one check, and tests whether a command may succeed
+// TestAnInclusionThatWaitsForTheRecoveryAgeIsHousekeeping refuses an inclusion by one check, and tests whether a command may succeed
 // before it.
-func TestWhatIsHousekeeping(t *testing.T) {
+func TestAnInclusionThatWaitsForTheRecoveryAgeIsHousekeeping(t *testing.T) {
 	for name, tc := range map[string]struct {
 		gate  plan.Gate
 		given func(*plan.Snapshot)
@@ -45,8 +45,8 @@ func TestWhatIsHousekeeping(t *testing.T) {
 	}
 }
 
-// TestHousekeepingIsDueOnceTheRecoveryIsLongEnoughAgo tests before, at and without that time.
-func TestHousekeepingIsDueOnceTheRecoveryIsLongEnoughAgo(t *testing.T) {
+// TestHousekeepingIsDueAfterTheMinimumRecoveryAge tests before, at and without that time.
+func TestHousekeepingIsDueAfterTheMinimumRecoveryAge(t *testing.T) {
 	a := plan.IncludeAndForget{Groups: []v1beta2.ProcessGroupID{"storage-1"}, Targets: []string{"locality_instance_id:storage-1"}}
 	refused := plan.Check{Gate: plan.GateRecovery}
 	for age, want := range map[time.Duration]time.Duration{
@@ -75,8 +75,8 @@ func TestMaintenanceOfAnUnavailableDatabaseIsNotEnded(t *testing.T) {
 	}
 }
 
-// TestAWaveIsOfOneClass restarts process groups of two classes without data.
-func TestAWaveIsOfOneClass(t *testing.T) {
+// TestARestartWaveHasOneProcessClass restarts process groups of two classes without data.
+func TestARestartWaveHasOneProcessClass(t *testing.T) {
 	s := stagestest.AgedCluster(t)
 	proxy := s.Cluster.ProcessGroup("stateless-106")
 	proxy.ProcessClass = v1beta2.ProcessClassCommitProxy
@@ -90,8 +90,8 @@ func TestAWaveIsOfOneClass(t *testing.T) {
 	}
 }
 
-// TestAClassThatTheSpecLacksLeavesAsAWhole counts the surplus process groups.
-func TestAClassThatTheSpecLacksLeavesAsAWhole(t *testing.T) {
+// TestAllGroupsOfAnUndesiredClassAreSurplus counts the surplus process groups.
+func TestAllGroupsOfAnUndesiredClassAreSurplus(t *testing.T) {
 	for name, count := range map[string]int{"none": 0, "disabled": -1} {
 		s := stagestest.HealthyCluster(t)
 		s.Cluster.Spec.ProcessCounts.Test = count

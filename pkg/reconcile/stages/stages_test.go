@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-func TestAReconciledClusterNeedsNothing(t *testing.T) {
+func TestNoStageActsOrHoldsOnAReconciledCluster(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	for _, stage := range Cluster() {
 		d := stage.Decide(s)
@@ -26,7 +26,7 @@ func TestAReconciledClusterNeedsNothing(t *testing.T) {
 }
 
 // A stage must neither change the snapshot nor read a facet that it does not declare.
-func TestStagesArePureAndHonest(t *testing.T) {
+func TestStagesReadOnlyDeclaredFacetsAndChangeNothing(t *testing.T) {
 	options := cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })}
 	for seed := range uint64(60) {
 		s := stagestest.AnySnapshot(t, seed)

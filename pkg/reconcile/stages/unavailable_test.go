@@ -55,7 +55,7 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 
 // Without a database objects are still reconciled, since it may need them to become available. Nothing
 // changes its processes, its data, its coordinators or its settings, and no new database is created.
-func TestWhatStillRunsWithoutADatabase(t *testing.T) {
+func TestStagesDuringAnOutageDoNotChangeTheDatabase(t *testing.T) {
 	type outcome struct {
 		does  []string // the kinds of the actions, each once
 		holds string   // part of the reason
@@ -143,7 +143,7 @@ func TestWhatStillRunsWithoutADatabase(t *testing.T) {
 
 // With the database available the same cluster gives nearly every stage something to do, so that
 // inaction above proves restraint.
-func TestTheClusterInNeedWouldGetWhatItNeeds(t *testing.T) {
+func TestStagesActOnTheSameClusterOnceTheDatabaseIsAvailable(t *testing.T) {
 	s := inNeedOfEverything(t)
 	s.Coordination.Read, s.Coordination.ExclusionsRead = true, true
 	s.Coordination.Exclusions = s.Database.Status.ExcludedTargets()

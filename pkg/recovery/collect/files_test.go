@@ -58,7 +58,7 @@ var (
 )
 
 // The script runs on this machine as it runs in a container.
-func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
+func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 	const current, clusterFile = "sample:abc", "# DO NOT EDIT!\nsample:abc@10.0.0.1:4501,10.0.0.2:4501"
 	tests := map[string]struct {
 		files map[string]string
@@ -159,7 +159,7 @@ func TestTheScriptReadsWhatAVolumeHas(t *testing.T) {
 	}
 }
 
-func TestOutputThatIsNotCompleteIsNotParsed(t *testing.T) {
+func TestIncompleteFileListingsOfPodsAreNotParsed(t *testing.T) {
 	for _, text := range []string{"", "cluster sample:abc@10.0.0.1:4501\n", "process x\nend\n", "coordination 1 2 yes\nend\n", "coordination x 2 yes f\nend\n", "hello\nend\n"} {
 		if f, err := parseFiles(text); err == nil {
 			t.Errorf("%q: %+v", text, f)

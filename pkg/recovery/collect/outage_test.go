@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
-func TestWhatADatabaseReportsWhileItIsDown(t *testing.T) {
+func TestOutageFactsOfAnUnavailableDatabaseAreCollected(t *testing.T) {
 	s, f := placed()
 	s.Cluster.Status.ProcessGroups[0].ProcessGroupConditions = []*v1beta2.ProcessGroupCondition{{Type: v1beta2.ConditionProcessIsMarkedAsExcluded, Timestamp: metav1.Now().Unix()}}
 	disk := func(id string, free, total *int64) fdb.Process {
@@ -32,7 +32,7 @@ func TestWhatADatabaseReportsWhileItIsDown(t *testing.T) {
 	}
 }
 
-func TestAnOutageWithoutAStatusDocumentIsUnknown(t *testing.T) {
+func TestOutageFactsAreUnknownWithoutAStatusDocument(t *testing.T) {
 	s, f := placed()
 	if readOutage(s, &f); f.Outage.RecoveryState != "" || len(f.Outage.FullDisks) > 0 {
 		t.Errorf("%+v", f.Outage)

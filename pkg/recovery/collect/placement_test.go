@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
-func TestCommandLinesShowWhereProcessesListenAndKeepTheirData(t *testing.T) {
+func TestAddressesAndDataDirectoriesAreParsedFromCommandLines(t *testing.T) {
 	tests := map[string]struct {
 		arguments []string
 		want      recovery.Server
@@ -94,7 +94,7 @@ func TestWhichProcessGroupsCanBeCoordinators(t *testing.T) {
 	}
 }
 
-func TestADatabaseBeyondTheClusterIsNamed(t *testing.T) {
+func TestASharedDatabaseIsDetectedFromTheSpec(t *testing.T) {
 	for want, edit := range map[string]func(*v1beta2.FoundationDBCluster){
 		"several regions": func(c *v1beta2.FoundationDBCluster) { c.Spec.DatabaseConfiguration.UsableRegions = 2 },
 		"three_data_hall": func(c *v1beta2.FoundationDBCluster) {
@@ -130,7 +130,7 @@ func TestVolumesOfDeletedPVCsAreListed(t *testing.T) {
 	}
 }
 
-func TestVolumesOfPVCsThatExistAreNoLeftovers(t *testing.T) {
+func TestVolumesOfExistingPVCsAreNotListedAsLeftover(t *testing.T) {
 	s, f := placed()
 	c := fake.NewClientBuilder().WithObjects(volumeOfClaim("pv-1", "sample-storage-1-data", corev1.VolumeBound)).Build()
 	if (Reader{Client: c}).readReleased(t.Context(), s, &f); !slices.Equal(f.Placement.Volumes, []string{"pv-1"}) {

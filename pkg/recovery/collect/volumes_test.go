@@ -47,7 +47,7 @@ func readWith(t *testing.T, s plan.Snapshot, existing ...client.Object) recovery
 	return f
 }
 
-func TestOnlyVolumesThatThePVCHadAreReleased(t *testing.T) {
+func TestReleasedVolumesAreFoundByTheirClaimReference(t *testing.T) {
 	f := readWith(t, given(),
 		volume("released", func(*corev1.PersistentVolume) {}),
 		volume("reserved", func(v *corev1.PersistentVolume) { v.Spec.ClaimRef.UID, v.Status.Phase = "", corev1.VolumeAvailable }),

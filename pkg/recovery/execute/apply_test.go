@@ -245,7 +245,7 @@ func (instant) NewTimer(time.Duration) clock.Timer {
 	return clock.RealClock{}.NewTimer(time.Millisecond)
 }
 
-func TestCoordinatorsAreRecoveredAtTheirAddresses(t *testing.T) {
+func TestRecoverApplyWritesTheNewConnectionStringEverywhere(t *testing.T) {
 	c := newCluster(t)
 	p := c.plan()
 	if err := c.apply(p); err != nil {
@@ -267,7 +267,7 @@ func TestCoordinatorsAreRecoveredAtTheirAddresses(t *testing.T) {
 }
 
 // The last read ends with the time as well, and does not hide what was waited for.
-func TestATimeoutNamesWhatWasWaitedFor(t *testing.T) {
+func TestARecoveryTimeoutReportsTheAwaitedState(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("timed out"))
 	defer cancel()
 	reads := 0
@@ -299,7 +299,7 @@ func TestAPodWithoutAClusterFileGetsOne(t *testing.T) {
 }
 
 // A run that failed at any step is repeated with the same plan, and completes.
-func TestAnInterruptedRunIsRepeated(t *testing.T) {
+func TestAFailedRecoveryCompletesWhenItsPlanIsRepeated(t *testing.T) {
 	for _, at := range []string{"write pod-2", "configmap", "status", "restart pod-1", "restart pod-3"} {
 		t.Run(at, func(t *testing.T) {
 			c := newCluster(t)
@@ -325,7 +325,7 @@ func TestAnInterruptedRunIsRepeated(t *testing.T) {
 }
 
 // No step begins before the one before it was read back.
-func TestAStepThatHadNoEffectEndsTheRun(t *testing.T) {
+func TestARecoveryStepWithoutEffectEndsTheRun(t *testing.T) {
 	for lie, next := range map[string]string{"write": "configmap", "configmap": "status", "status": "restart pod-1", "restart": "available"} {
 		t.Run(lie, func(t *testing.T) {
 			c := newCluster(t)
@@ -341,7 +341,7 @@ func TestAStepThatHadNoEffectEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestNothingIsChangedOnceTheClusterStateMoved(t *testing.T) {
+func TestRecoverStopsIfTheClusterChangedSinceThePlan(t *testing.T) {
 	c := newCluster(t)
 	p := c.plan()
 	c.configMap = strings.Replace(from, "abc", "def", 1)
@@ -352,7 +352,7 @@ func TestNothingIsChangedOnceTheClusterStateMoved(t *testing.T) {
 }
 
 // Processes of a database that is available with all process groups are not restarted again.
-func TestAFinishedPlanChangesNothingAgain(t *testing.T) {
+func TestApplyingAFinishedRecoveryPlanAgainChangesNothing(t *testing.T) {
 	c := newCluster(t)
 	p := c.plan()
 	if err := c.apply(p); err != nil {

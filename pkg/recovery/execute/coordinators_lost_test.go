@@ -200,7 +200,7 @@ func (c *bereft) verify(p recovery.Plan) {
 	}
 }
 
-func TestCoordinationStateIsCopiedAfterCopiesWereKept(t *testing.T) {
+func TestCoordinationStateIsCopiedOnlyAfterTheOldOneIsSaved(t *testing.T) {
 	c := newBereft(t)
 	p := c.plan()
 	if err := c.apply(p); err != nil {
@@ -214,7 +214,7 @@ func TestCoordinationStateIsCopiedAfterCopiesWereKept(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedCopyIsRepeated(t *testing.T) {
+func TestAnInterruptedCoordinationStateCopyIsRepeated(t *testing.T) {
 	whole := newBereft(t)
 	if err := whole.apply(whole.plan()); err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestAnInterruptedCopyIsRepeated(t *testing.T) {
 }
 
 // What is read back must be what was copied; nothing follows otherwise.
-func TestStateWithAnotherChecksumIsNotInstalled(t *testing.T) {
+func TestCoordinationStateWithAWrongChecksumIsNotInstalled(t *testing.T) {
 	for script, text := range map[string]string{"keep": "", "fetch": "half of it", "stage": "0000", "install": ""} {
 		t.Run(script, func(t *testing.T) {
 			c := newBereft(t)
@@ -254,7 +254,7 @@ func TestStateWithAnotherChecksumIsNotInstalled(t *testing.T) {
 }
 
 // A database that runs again has a newer state than the copies.
-func TestAFinishedCopyIsNotRepeated(t *testing.T) {
+func TestCoordinationStateIsNotCopiedOverANewerState(t *testing.T) {
 	c := newBereft(t)
 	p := c.plan()
 	if err := c.apply(p); err != nil {
@@ -271,7 +271,7 @@ func TestAFinishedCopyIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestNothingIsCopiedOnceALostPodCameBack(t *testing.T) {
+func TestRecoverCopiesNothingIfALostPodRunsAgain(t *testing.T) {
 	c := newBereft(t)
 	p := c.plan()
 	c.uses["pod-2"], c.pids["pod-2"] = from, noProcess
@@ -284,7 +284,7 @@ func TestNothingIsCopiedOnceALostPodCameBack(t *testing.T) {
 
 // Processes are stopped while their files are copied, and go on; one whose open files were replaced is
 // killed.
-func TestFilesAreCopiedWhileTheirProcessIsStopped(t *testing.T) {
+func TestProcessesAreResumedOrKilledAfterCopyingTheirFiles(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Fatal(err)

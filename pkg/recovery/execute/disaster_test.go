@@ -71,7 +71,7 @@ func TestSeededDisastersAreRecoveredOrRefused(t *testing.T) {
 }
 
 // Playing a seed again is the same disaster, or no failure could be found again.
-func TestADisasterIsTheSameEveryTime(t *testing.T) {
+func TestASimulatedDisasterIsReproducibleFromItsSeed(t *testing.T) {
 	for kind := range disasters {
 		first, second := play(t, kind, 7), play(t, kind, 7)
 		if first.story.String() != second.story.String() {

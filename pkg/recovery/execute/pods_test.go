@@ -180,7 +180,7 @@ func (l *lost) apply(p recovery.Plan) error {
 	return r.Apply(ctx, p)
 }
 
-func TestPodsAreCreatedAsAPassCreatesThem(t *testing.T) {
+func TestRecoverCreatesTheSamePodsAsAPass(t *testing.T) {
 	l := newLost(t)
 	want := map[string]plan.Action{}
 	for _, a := range clusterstages.AddPods.Decide(l.seen).Actions {
@@ -203,7 +203,7 @@ func TestPodsAreCreatedAsAPassCreatesThem(t *testing.T) {
 	}
 }
 
-func TestNoOtherPodIsCreatedWithoutAQuorumOfCoordinators(t *testing.T) {
+func TestRecoverCreatesOnlyCoordinatorPodsUntilAQuorumRuns(t *testing.T) {
 	l := newLost(t)
 	p := l.plan()
 	l.pending = func(string) bool { return true }
@@ -217,7 +217,7 @@ func TestNoOtherPodIsCreatedWithoutAQuorumOfCoordinators(t *testing.T) {
 	}
 }
 
-func TestAPodThatTerminatesIsWaitedFor(t *testing.T) {
+func TestRecoveryWaitsForATerminatingPod(t *testing.T) {
 	l := newLost(t)
 	g := stagestest.FirstOf(l.seen, "storage")
 	name := g.PodName(l.seen.Cluster)
@@ -234,7 +234,7 @@ func TestAPodThatTerminatesIsWaitedFor(t *testing.T) {
 }
 
 // A run that failed at any step is repeated with the same plan, and completes.
-func TestCreatingPodsCanBeInterrupted(t *testing.T) {
+func TestRecoverApplyCompletesAfterAFailedPodCreation(t *testing.T) {
 	for _, at := range []string{"create pod", "create PVC"} {
 		l := newLost(t, releasedFor(t, 1)...)
 		dropClaims(l, 1)
@@ -287,7 +287,7 @@ func dropClaims(l *lost, n int) {
 	}
 }
 
-func TestPVCsAreBoundToTheVolumesThatTheyHad(t *testing.T) {
+func TestRecreatedPVCsAreBoundToTheirFormerVolumes(t *testing.T) {
 	l := newLost(t, releasedFor(t, 2)...)
 	before := l.seen.Volumes[stagestest.FirstOf(l.seen, "storage").PVCName(l.seen.Cluster)].Annotations
 	dropClaims(l, 2)
@@ -356,7 +356,7 @@ func TestOnlyReleasedVolumesOfThePlanAreReserved(t *testing.T) {
 	}
 }
 
-func TestAPVCOfAnotherVolumeEndsTheRun(t *testing.T) {
+func TestRecoveryStopsIfAPVCIsBoundToAnotherVolume(t *testing.T) {
 	l := newLost(t, releasedFor(t, 1)...)
 	dropClaims(l, 1)
 	p := l.plan()
@@ -370,7 +370,7 @@ func TestAPVCOfAnotherVolumeEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestAnEmptyStatusIsWrittenOnce(t *testing.T) {
+func TestRebuildStatusIsIdempotent(t *testing.T) {
 	l := newLost(t)
 	l.held = true
 	l.seen.Cluster = l.seen.Cluster.DeepCopy()

@@ -134,7 +134,7 @@ func clusterOf(t *testing.T, m Manifest) *v1beta2.FoundationDBCluster {
 }
 
 // What is unknown is listed, and never guessed.
-func TestWhatIsUnknownIsListed(t *testing.T) {
+func TestRebuildListsUnknownFieldsAndNeverGuesses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*Facts)
 		unknown map[string]string // a path, and a part of its reason
@@ -225,7 +225,7 @@ func TestWhatIsUnknownIsListed(t *testing.T) {
 }
 
 // A volume belongs to the process group by the name of its PVC, whose counts and size it shows.
-func TestVolumesShowCountsAndSizes(t *testing.T) {
+func TestRebuildInfersCountsAndSizesFromVolumes(t *testing.T) {
 	n, f := given(t, func(c *v1beta2.FoundationDBCluster) {})
 	_ = n
 	f.Pods, f.Claims, f.ConfigMap = nil, nil, nil

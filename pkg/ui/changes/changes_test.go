@@ -33,7 +33,7 @@ func view() changes.View {
 	return v
 }
 
-func TestChangesAreATable(t *testing.T) {
+func TestClusterChangesArePrintedAsATable(t *testing.T) {
 	want := `SECTION          OBJECT      FIELD         CHANGE    BEFORE    AFTER
 availability     -           state         changed   healthy   degraded
 spec             -           skip          added     -         true
@@ -53,7 +53,7 @@ warning: the facts are of two contexts: prod and other
 	}
 }
 
-func TestChangesFitANarrowTerminal(t *testing.T) {
+func TestTheChangesTableFitsANarrowTerminal(t *testing.T) {
 	var b bytes.Buffer
 	if err := Write(layout.NewPage(&b, func() int { return 60 }), view(), ui.Table{}); err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func restoreOfNoCluster(f *Facts) {
 	f.Backups.AllRestores = append(f.Backups.AllRestores, *r)
 }
 
-func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
+func TestBackupChecksPassForAHealthyBackupInEveryState(t *testing.T) {
 	tests := map[string]func(*Facts){
 		"it runs": func(*Facts) {},
 		"it is stopped, without agents": onBackup(func(v *inspect.BackupStatusView) {
@@ -167,7 +167,7 @@ func TestAHealthyBackupIsNoTroubleInAnyOfItsStates(t *testing.T) {
 	}
 }
 
-func TestASecretInARecordIsNotRepeated(t *testing.T) {
+func TestFindingsDoNotRepeatSecretsOfBackupResources(t *testing.T) {
 	for name, tc := range backupProblems {
 		if tc.rule != "BACKUP-012" {
 			continue
@@ -182,7 +182,7 @@ func TestASecretInARecordIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestOnlyRulesAboutBackupsHaveThemLookedAt(t *testing.T) {
+func TestBackupsAreReadOnlyForBackupAndRestoreRules(t *testing.T) {
 	tests := map[string]struct {
 		options Options
 		want    bool

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-func TestWhenARenewedCertificateIsInUse(t *testing.T) {
+func TestCheckPrintsTheCertificateRefreshDelay(t *testing.T) {
 	tests := map[string]struct {
 		parameters map[v1beta2.ProcessClass]string
 		left       time.Duration
@@ -40,7 +40,7 @@ func TestWhenARenewedCertificateIsInUse(t *testing.T) {
 }
 
 // After the delay, and for processes that were started since, the certificate is the renewed one.
-func TestProcessesThatReadTheRenewedCertificateAreNoFinding(t *testing.T) {
+func TestReloadedCertificatesAreNoFinding(t *testing.T) {
 	for name, given := range map[string]func(*Facts){
 		"without TLS":                       func(*Facts) {},
 		"renewed longer ago than the delay": renewed(certRefreshDefault),

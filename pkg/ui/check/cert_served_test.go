@@ -86,7 +86,7 @@ func TestServedCertificatesAreComparedWithTheSecrets(t *testing.T) {
 }
 
 // What is read replaces the conclusion from uptimes: the processes are old enough for CERT-004 in both cases.
-func TestAServedCertificateThatIsKnownIsNotGuessed(t *testing.T) {
+func TestKnownServedCertificatesOverrideTheUptimeEstimate(t *testing.T) {
 	for name, sum := range map[string]string{"the renewed one": sumNew, "the one of before": sumOld} {
 		f := healthy(t)
 		serving(sum)(&f)
@@ -101,7 +101,7 @@ func TestAServedCertificateThatIsKnownIsNotGuessed(t *testing.T) {
 }
 
 // While a cluster is converted, a process has a listener with TLS that is not its first address.
-func TestTheListenerWithTLSIsFound(t *testing.T) {
+func TestTheTLSListenerOfAProcessIsFound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given fdb.Process
 		want  string

@@ -62,7 +62,7 @@ var nameProblems = map[string]problem{
 	}), "as expected: pod sample-log-", "fdb coordinators repair sample --dry-run"},
 }
 
-func TestHowNamesResolve(t *testing.T) {
+func TestCheckReportsSlowOrFailingCoordinatorDNSNames(t *testing.T) {
 	tests := map[string]struct {
 		given    func(*Facts)
 		outcome  Outcome

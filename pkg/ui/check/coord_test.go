@@ -29,7 +29,7 @@ func inDataCenters(n int) func(*Facts) {
 	}
 }
 
-func TestAMajorityOfCoordinatorsInOneDataCenter(t *testing.T) {
+func TestCheckFailsIfOneDataCenterHasAMajorityOfCoordinators(t *testing.T) {
 	for name, tc := range map[string]struct {
 		given func(*Facts)
 		want  Outcome
@@ -56,7 +56,7 @@ func TestAMajorityOfCoordinatorsInOneDataCenter(t *testing.T) {
 }
 
 // Pods that hold nothing are for information, and the only copy of data is a warning.
-func TestTheTolerationsOfTheOnlyCopyAreAWarning(t *testing.T) {
+func TestMissingTolerationsOfTheOnlyReplicaAreAWarning(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Spec.Processes = nil
 	f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle

@@ -16,7 +16,7 @@ func (f *Facts) keepFailing(since time.Duration) {
 }
 
 // A kept group fails for long once it would have been replaced.
-func TestWhenAKeptGroupFailsForLong(t *testing.T) {
+func TestCheckReportsKeptGroupsThatFailLongerThanReplacementTakes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*Facts)
 		want  Outcome

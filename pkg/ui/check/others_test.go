@@ -112,7 +112,7 @@ func onClass(edit func(*storagev1.StorageClass)) func(*Facts) {
 }
 
 // What other controllers do to no data, or may do, is no finding; what is unknown is not checked.
-func TestOtherControllersAreJudgedByWhatIsKnown(t *testing.T) {
+func TestRulesAboutOtherControllersPassOrAreNotChecked(t *testing.T) {
 	annotate := func(key, value string) func(*Facts) {
 		return func(f *Facts) {
 			for _, p := range f.Pods {
@@ -197,7 +197,7 @@ func oneZone(f *Facts) {
 }
 
 // The Cluster Autoscaler keeps in the value of its taints when it added them.
-func TestAFindingAboutANodeHasItsAge(t *testing.T) {
+func TestAnAutoscalerTaintFindingHasItsStartTime(t *testing.T) {
 	f := healthy(t)
 	nodeWith(toBeDeleted)(&f)
 	found := itemOf(t, reportOn(f, Options{}), "SCALE-003").Findings
@@ -207,7 +207,7 @@ func TestAFindingAboutANodeHasItsAge(t *testing.T) {
 }
 
 // The annotation is added to what the general template has, which a template of the class replaces.
-func TestAnAnnotationKeepsTheGeneralTemplate(t *testing.T) {
+func TestAnnotationPatchesKeepTheGeneralPodTemplate(t *testing.T) {
 	cluster := &v1beta2.FoundationDBCluster{}
 	cluster.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: &corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"team": "db"}}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "foundationdb", Image: "x"}}},

@@ -36,7 +36,7 @@ func failing(t *testing.T) Report {
 	return reportOn(f, Options{Skip: map[string]string{"POD-005": "nodes never restart | <here>"}})
 }
 
-func TestReportsInAllForms(t *testing.T) {
+func TestCheckReportsInAllOutputFormats(t *testing.T) {
 	r := failing(t)
 	o := ui.ListOptions{Now: noon}
 	for name, write := range map[string]func(w io.Writer) error{
@@ -74,14 +74,14 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestAlikeFindingsAreOneRow(t *testing.T) {
+func TestSimilarFindingsAreMergedIntoOneRow(t *testing.T) {
 	item := itemOf(t, failing(t), "PG-003")
 	if len(item.Findings) != 1 || item.Findings[0].Count != 12 || !item.Findings[0].Since.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("got %+v, want one finding about 12 groups for an hour", item.Findings)
 	}
 }
 
-func TestTheVerdict(t *testing.T) {
+func TestTheCheckVerdictFollowsSeverityAndSkippedRules(t *testing.T) {
 	warns := func(f *Facts) { f.first("storage").SetCondition(v1beta2.ConditionIncorrectPodSpec, noon) }
 	hidden := func(f *Facts) { f.NodesHidden = "nodes is forbidden" }
 	unread := func(f *Facts) { f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}} }
@@ -118,7 +118,7 @@ func TestTheVerdict(t *testing.T) {
 }
 
 // JUnit has no official schema; this is what Jenkins' and GitLab's readers rely on.
-func TestJUnitHasTheStructureThatReadersExpect(t *testing.T) {
+func TestJUnitReportStructure(t *testing.T) {
 	var b bytes.Buffer
 	r := failing(t)
 	if err := WriteJUnit(&b, r); err != nil {
@@ -169,7 +169,7 @@ func TestJUnitHasTheStructureThatReadersExpect(t *testing.T) {
 type innerNode struct{ XMLName xml.Name }
 
 // What SARIF 2.1.0 requires of what is used here: see sections 3.13, 3.14, 3.19, 3.27.
-func TestSARIFHasTheStructureThatItsStandardRequires(t *testing.T) {
+func TestSARIFReportHasTheRequiredStructure(t *testing.T) {
 	var b bytes.Buffer
 	r := failing(t)
 	if err := WriteSARIF(&b, r); err != nil {
@@ -203,13 +203,13 @@ func TestSARIFHasTheStructureThatItsStandardRequires(t *testing.T) {
 	}
 }
 
-func TestMarkdownCellsStayInTheirCells(t *testing.T) {
+func TestMarkdownTableCellsAreEscaped(t *testing.T) {
 	if got, want := cell("a|b\nc<d>"), `a\|b c&lt;d>`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestLongLinesOfSubjectsAreCountedUnlessAllAreWanted(t *testing.T) {
+func TestLongSubjectListsAreShortenedUnlessAllAreRequested(t *testing.T) {
 	v := FindingView{Subjects: []string{"a", "b", "c", "d"}}
 	if got := v.subjects(); got != "a,b,+2" {
 		t.Errorf("got %s", got)
@@ -219,13 +219,13 @@ func TestLongLinesOfSubjectsAreCountedUnlessAllAreWanted(t *testing.T) {
 	}
 }
 
-func TestManyReasonsAreCounted(t *testing.T) {
+func TestLongReasonListsAreShortened(t *testing.T) {
 	if got := someReasons([]string{"a", "b", "c"}); got != "a, and 2 more reasons" {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestNamesOfRulesAndFamilies(t *testing.T) {
+func TestCheckRulesAreSelectedByCodeOrFamily(t *testing.T) {
 	if rules, unknown := Named([]string{"VOL", "PG-001"}); unknown != "" || len(rules) != 5 || rules[0].Code != "PG-001" {
 		t.Errorf("got %d rules, unknown %q", len(rules), unknown)
 	}
@@ -237,7 +237,7 @@ func TestNamesOfRulesAndFamilies(t *testing.T) {
 	}
 }
 
-func TestAReportInOneLine(t *testing.T) {
+func TestTheCheckReportSummaryCountsFindingsBySeverity(t *testing.T) {
 	if got := failing(t).Text(); !strings.HasPrefix(got, "found: 1 critical, 1 error, 2 warning, ") {
 		t.Errorf("got %s", got)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-func TestNoRuleFindsAnythingInAHealthyCluster(t *testing.T) {
+func TestAllCheckRulesPassOnAHealthyCluster(t *testing.T) {
 	r := reportOn(healthy(t), Options{})
 	for _, item := range r.Items {
 		if item.Outcome != Passed {
@@ -212,7 +212,7 @@ func detecting(edit func(*batchv1.CronJob)) func(*Facts) {
 }
 
 // Failures that are about to be recorded, or that lead to no replacement, are no findings.
-func TestFailuresThatAreDetectedAreNoFinding(t *testing.T) {
+func TestCheckReportsOnlyFailuresThatWereNotDetected(t *testing.T) {
 	failed := condition(v1beta2.ConditionMissingPod)
 	tests := map[string]struct {
 		given func(*Facts)
@@ -291,7 +291,7 @@ func exclusion(target string) func(*Facts) {
 	}
 }
 
-func TestRulesFindTheirTroubles(t *testing.T) {
+func TestCheckRulesFindTheirProblems(t *testing.T) {
 	for name, tc := range allProblems() {
 		t.Run(name, func(t *testing.T) {
 			f := healthy(t)
@@ -320,7 +320,7 @@ func itemOf(t *testing.T, r Report, code string) Item {
 	return r.Items[i]
 }
 
-func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
+func TestEveryCheckRuleHasATestAndAnExplanation(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
 		if seen[r.Code] || r.Title == "" || r.Why == "" || r.Severity.rank() < 0 {
@@ -338,7 +338,7 @@ func TestEveryRuleHasATroubleAndAnExplanation(t *testing.T) {
 }
 
 // A rule that cannot be evaluated is not checked, with a reason.
-func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
+func TestRulesThatCannotBeEvaluatedAreNotChecked(t *testing.T) {
 	unreachable := func(f *Facts) { f.Database = plan.DatabaseFacts{Unreachable: "timed out"} }
 	tests := map[string]struct {
 		given func(*Facts)
@@ -409,7 +409,7 @@ func TestWhatCannotBeLookedAtIsNotChecked(t *testing.T) {
 	}
 }
 
-func TestAnotherInstancesExclusionsAndProcessesAreItsOwn(t *testing.T) {
+func TestExclusionsOfOtherControlPlaneInstancesAreNotOrphaned(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Spec.ProcessGroupIDPrefix = "east"
 	exclusion("locality_instance_id:west-storage-1")(&f)

@@ -23,7 +23,7 @@ func templateOf(image string, tolerations ...corev1.Toleration) v1beta2.ProcessS
 }
 
 // The patch that is offered gives pods the tolerations, and changes nothing else of them.
-func TestTheOfferedPatchAddsTolerationsAndNothingElse(t *testing.T) {
+func TestTheSuggestedPatchOnlyAddsTolerations(t *testing.T) {
 	spot := corev1.Toleration{Key: "spot", Operator: corev1.TolerationOpExists}
 	tests := map[string]map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
 		"no template at all":          nil,
@@ -109,7 +109,7 @@ func statelessPod(t *testing.T, c *v1beta2.FoundationDBCluster) *corev1.PodSpec 
 }
 
 // Where passes set the tolerations of pods, the pods count and not the template.
-func TestTolerationsThatPassesSetAreReadFromPods(t *testing.T) {
+func TestCheckReadsTolerationsFromPodsIfPassesSetThem(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Spec.Processes = nil
 	f.Cluster.Annotations = map[string]string{plan.AnnotationTolerations: "true"}
@@ -129,7 +129,7 @@ func TestTolerationsThatPassesSetAreReadFromPods(t *testing.T) {
 	}
 }
 
-func TestTolerationsThatSuit(t *testing.T) {
+func TestCheckComparesTolerationsWithTheDesiredOnes(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	single := &v1beta2.FoundationDBCluster{}
 	single.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle

@@ -18,8 +18,8 @@ func packedInTwo(f *Facts) {
 	}
 }
 
-// TestMisplacedPodsAreErrorsWhereTheirPlaceIsRequired compares the severities.
-func TestMisplacedPodsAreErrorsWhereTheirPlaceIsRequired(t *testing.T) {
+// TestMisplacedPodsAreErrorsIfTheDistributionIsRequired compares the severities.
+func TestMisplacedPodsAreErrorsIfTheDistributionIsRequired(t *testing.T) {
 	for required, want := range map[bool]Severity{false: Warning, true: Error} {
 		f := healthy(t)
 		packedInTwo(&f)

@@ -7,7 +7,7 @@ import (
 )
 
 // What a user pastes into a shell is the command, however it was broken.
-func TestABrokenCommandIsTheSameForAShell(t *testing.T) {
+func TestAWrappedCommandIsUnchangedForAShell(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
 		t.Skip("no shell")

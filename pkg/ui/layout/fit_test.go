@@ -52,7 +52,7 @@ func TestATableFitsItsTerminal(t *testing.T) {
 }
 
 // A column goes only after all that are less important, save those that have no value at all.
-func TestColumnsAreDroppedInTheirOrder(t *testing.T) {
+func TestTableColumnsAreDroppedByPriority(t *testing.T) {
 	columns := []Column{{Name: "ID"}, {Name: "A", Drop: 1}, {Name: "B", Drop: 3}, {Name: "C", Drop: 2}, {Name: "EMPTY", Drop: 1}}
 	cell := strings.Repeat("x", 20)
 	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
@@ -63,7 +63,7 @@ func TestColumnsAreDroppedInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestATableOnAPipeHasEverything(t *testing.T) {
+func TestATableWrittenToAPipeHasAllCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 100 {
 		table := randomTable(r)
@@ -84,7 +84,7 @@ func TestATableOnAPipeHasEverything(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoRoomStandsBelowItsRow(t *testing.T) {
+func TestColumnsThatDoNotFitArePrintedBelowTheirRow(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "RULE"}, {Name: "MESSAGE", Below: true}, {Name: "FIX", Below: true}}, Rows: [][]string{
 		{"POD-005", "its pods wait for nodes that are not reachable for longer than they should", "kubectl patch foundationdbcluster sample --type merge -p '{}'"},
 		{"PG-001", "one is missing", Nothing},
@@ -117,7 +117,7 @@ func wideOnly(t Table) (n int) {
 }
 
 // IDs in lists, and those that identify rows, stay whole as long as other columns can give way.
-func TestIDsAreNotBroken(t *testing.T) {
+func TestIDsAreNotWrappedInTables(t *testing.T) {
 	columns := []Column{{Name: "SUBJECT", Min: 10}, {Name: "MESSAGE", Min: 10, Below: true}}
 	id := "europe-west1-production-storage-12345"
 	rows := [][]string{{id + "," + id, strings.Repeat("word ", 30)}}

@@ -33,7 +33,7 @@ func screen(text string) []string {
 	return rows
 }
 
-func TestAFooterStaysBelowWhatIsWritten(t *testing.T) {
+func TestAFooterStaysBelowTheOutput(t *testing.T) {
 	var terminal, other bytes.Buffer
 	footer := layout.NewFooter(&terminal, func() int { return 80 })
 	out := layout.NewPage(&terminal, func() int { return 80 }).Above(footer)
@@ -59,7 +59,7 @@ func TestAFooterStaysBelowWhatIsWritten(t *testing.T) {
 }
 
 // The answer to a question is typed behind it.
-func TestAFooterLeavesAQuestionAlone(t *testing.T) {
+func TestAFooterIsErasedBeforeAPrompt(t *testing.T) {
 	var terminal bytes.Buffer
 	footer := layout.NewFooter(&terminal, func() int { return 80 })
 	out := layout.NewPage(&terminal, func() int { return 80 }).Above(footer)
@@ -88,7 +88,7 @@ func TestAFooterFitsItsTerminal(t *testing.T) {
 	}
 }
 
-func TestCutMarksWhatIsMissing(t *testing.T) {
+func TestTruncatedTextEndsWithAnEllipsis(t *testing.T) {
 	for text, want := range map[string]string{"short": "short", "twelve cells": "twelve ce…", "日本語日本語": "日本語日…"} {
 		if got := layout.Cut(text, 10); got != want {
 			t.Errorf("Cut(%q) = %q, want %q", text, got, want)

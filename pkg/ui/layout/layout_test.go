@@ -56,7 +56,7 @@ func TestWrapBreaksBetweenWords(t *testing.T) {
 	}
 }
 
-func TestAPageWrapsWhateverIsWritten(t *testing.T) {
+func TestAPageWrapsAnyText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
 		var b bytes.Buffer
@@ -77,7 +77,7 @@ func TestAPageWrapsWhateverIsWritten(t *testing.T) {
 }
 
 // A width that is unknown, and a writer that is no terminal, change nothing.
-func TestWithoutAWidthNothingIsWrapped(t *testing.T) {
+func TestTextIsNotWrappedWithoutAKnownWidth(t *testing.T) {
 	var page, pipe bytes.Buffer
 	text := strings.Repeat("word ", 100) + "\n"
 	Entry(NewPage(&page, func() int { return 0 }), "hint: ", text)
@@ -87,7 +87,7 @@ func TestWithoutAWidthNothingIsWrapped(t *testing.T) {
 	}
 }
 
-func TestProseIsFilledAgainForAnotherWidth(t *testing.T) {
+func TestParagraphsAreRewrappedToTheWidth(t *testing.T) {
 	got := Reflow("one two three four\nfive six\n\n  a table   of its own width\n\nseven\neight", 10)
 	want := "one two\nthree four\nfive six\n\n  a table   of its own width\n\nseven\neight"
 	if got != want {

@@ -49,7 +49,7 @@ func about(lines []string, names ...string) []string {
 	})
 }
 
-func TestTheDatabaseIsMeasured(t *testing.T) {
+func TestDatabaseMetricsAreExported(t *testing.T) {
 	s := inspecttest.Healthy(t).Snapshot
 	cluster := &s.Database.Status.Cluster
 	cluster.QoS = &fdb.QoS{
@@ -105,7 +105,7 @@ func TestTheDatabaseIsMeasured(t *testing.T) {
 }
 
 // An alert on a value must neither fire nor be missed because a missing value is shown as zero.
-func TestWhatIsUnknownOfTheDatabaseIsAbsent(t *testing.T) {
+func TestUnknownDatabaseMetricsAreAbsent(t *testing.T) {
 	healthy := inspecttest.Healthy(t).Snapshot
 	unanswered, notQueried, partial := healthy, healthy, healthy
 	unanswered.Database = plan.DatabaseFacts{Unreachable: "no pod answers"}
@@ -141,7 +141,7 @@ func TestWhatIsUnknownOfTheDatabaseIsAbsent(t *testing.T) {
 }
 
 // What a pass did not read again keeps its value.
-func TestFacetsThatWereNotReadAreKept(t *testing.T) {
+func TestMetricsKeepTheValuesOfFacetsNotReadAgain(t *testing.T) {
 	m := observe(inspecttest.Healthy(t).Snapshot)
 	before := about(page(t, m), "database_", "coordinators_")
 	s := inspecttest.Unanswered(t).Snapshot
@@ -197,7 +197,7 @@ func TestDumpsAreCountedWithTheLabelsOfTheCluster(t *testing.T) {
 var documented = regexp.MustCompile("(?m)^\\| `(kubectl_fdb_[a-z_]+)")
 
 // Every metric that exists is on the page, and every metric on the page exists.
-func TestThePageListsAllMetrics(t *testing.T) {
+func TestTheWatchPageListsAllMetrics(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "watch.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestAnswersOfTheEvictionWebhookAreCounted(t *testing.T) {
+func TestEvictionWebhookMetricsCountAnswersAndActions(t *testing.T) {
 	var problem, notReady error
 	e := NewEvictions([]string{"allowed", "denied"}, func() (time.Time, error) { return noon, problem })
 	e.Answered("denied", 300*time.Millisecond)

@@ -54,7 +54,7 @@ func get(t *testing.T, url string) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-func TestAPassIsCounted(t *testing.T) {
+func TestMetricsCountPassesActionsAndRefusedGates(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(noon)
 	m := New("sample", "fdb", clock.Now)
 	no := plan.Check{Gate: plan.GateAvailable}
@@ -113,7 +113,7 @@ func TestAPassIsCounted(t *testing.T) {
 	}
 }
 
-func TestAConditionThatIsGoneIsNoLongerShown(t *testing.T) {
+func TestAClearedConditionIsRemovedFromMetrics(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
 	m.Report(reconcile.Observed{Snapshot: plan.Snapshot{Cluster: cluster()}})
 	m.Report(reconcile.Observed{Snapshot: plan.Snapshot{Cluster: &v1beta2.FoundationDBCluster{}}})
@@ -124,7 +124,7 @@ func TestAConditionThatIsGoneIsNoLongerShown(t *testing.T) {
 	}
 }
 
-func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
+func TestHealthzFailsIfPassesStopReporting(t *testing.T) {
 	tests := map[string]struct {
 		beat, rest time.Duration // after noon; rest 0 announces none
 		now        time.Duration
@@ -153,7 +153,7 @@ func TestTheLoopIsAliveWhileItTurns(t *testing.T) {
 	}
 }
 
-func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
+func TestReadyzFailsUntilAPassEndsWithoutFailure(t *testing.T) {
 	p := &Liveness{}
 	server := httptest.NewServer(Handler(New("sample", "fdb", func() time.Time { return noon }), p))
 	defer server.Close()
@@ -171,7 +171,7 @@ func TestItIsReadyOnceAPassDidNotFail(t *testing.T) {
 	}
 }
 
-func TestTheServerTakesAFreePortAndEnds(t *testing.T) {
+func TestTheMetricsServerListensOnAFreePortAndStops(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
 	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Liveness{}))
 	if err != nil {
@@ -190,7 +190,7 @@ func TestTheServerTakesAFreePortAndEnds(t *testing.T) {
 	}
 }
 
-func TestAReaderThatSaysNothingDoesNotKeepTheServerFromEnding(t *testing.T) {
+func TestAnIdleConnectionDoesNotDelayTheMetricsServerShutdown(t *testing.T) {
 	m := New("sample", "fdb", func() time.Time { return noon })
 	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Liveness{}))
 	if err != nil {

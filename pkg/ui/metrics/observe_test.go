@@ -94,7 +94,7 @@ func dashboardQueries(t *testing.T) map[string][]string {
 
 var metricName = regexp.MustCompile(`kubectl_fdb_[a-z_]+`)
 
-func TestEveryQueryIsAboutAMetricThatExists(t *testing.T) {
+func TestDashboardAndAlertQueriesUseExistingMetrics(t *testing.T) {
 	queries := dashboardQueries(t)
 	for _, r := range rules(t).Spec.Groups[0].Rules {
 		queries[r.Alert] = []string{r.Expr}
@@ -123,7 +123,7 @@ func TestEveryQueryIsAboutAMetricThatExists(t *testing.T) {
 }
 
 // An alert at night leads to a page and to the command that explains the cluster.
-func TestAlertsLinkPagesThatExist(t *testing.T) {
+func TestAlertsLinkExistingDocsPages(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/observe.md")
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func hasHeading(text, anchor string) bool {
 }
 
 // The monitor selects the pods of the Deployment, and a port that they have.
-func TestThePodMonitorSelectsTheDeployment(t *testing.T) {
+func TestThePodMonitorSelectsThePodsOfTheDeployment(t *testing.T) {
 	var monitor struct {
 		APIVersion string         `json:"apiVersion"`
 		Kind       string         `json:"kind"`

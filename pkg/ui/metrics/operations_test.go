@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
-func TestTheActiveOperationIsMeasured(t *testing.T) {
+func TestMetricsReportTheActiveOperation(t *testing.T) {
 	drain := reconcile.Operation{
 		Command: "drain node-3 -c sample --wait", Holder: "ann@host pid 7", User: "ann@host", Since: noon.Add(-time.Minute),
 		Progress: reconcile.OperationProgress{Targets: 5, Reached: 2, WaitingFor: "the exclusion of storage-1"},
@@ -51,7 +51,7 @@ func TestTheActiveOperationIsMeasured(t *testing.T) {
 }
 
 // A page that is read often asks the API server no more often than every 5 s.
-func TestTheLeaseIsNotReadForEveryPage(t *testing.T) {
+func TestTheLeaseIsReadAtMostEveryFiveSecondsForMetrics(t *testing.T) {
 	now, reads := noon, 0
 	m := New("sample", "fdb", func() time.Time { return now })
 	m.OperationsFrom(func() inspect.Lease { reads++; return inspect.Lease{Read: true} })

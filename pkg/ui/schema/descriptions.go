@@ -16,7 +16,7 @@ type descriptions struct {
 //go:embed descriptions.json
 var described []byte
 
-// known is what is embedded. TestDescriptionsAreThoseOfTheCode writes it with -update.
+// known is what is embedded. TestSchemaDescriptionsMatchTheCodeComments writes it with -update.
 var known = sync.OnceValue(func() descriptions {
 	var d descriptions
 	if err := json.Unmarshal(described, &d); err != nil {

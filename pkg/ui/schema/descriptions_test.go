@@ -37,7 +37,7 @@ type texts struct {
 	Values map[string][]string `json:"values"`
 }
 
-func TestDescriptionsAreThoseOfTheCode(t *testing.T) {
+func TestSchemaDescriptionsMatchTheCodeComments(t *testing.T) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)

@@ -81,7 +81,7 @@ func (p *playing) read() { p.m = after(after(p.m, tickMsg{noon}), tickMsg{noon})
 func isProposed(msg tea.Msg) bool { _, is := msg.(proposalMsg); return is }
 func isFinished(msg tea.Msg) bool { _, is := msg.(actionMsg); return is }
 
-func TestAReplacementFromTheScreen(t *testing.T) {
+func TestTheDashboardReplacesAProcessGroup(t *testing.T) {
 	a := &acting{proposal: Proposal{Plan: plannedFrom(lost().Document), Words: []string{"1 process group is replaced; 3.0GiB move"}, Confirm: "sample", CommandLine: "kubectl fdb replace sample log-2 -n fdb --context prod"}}
 	p := play(t, a)
 	var story strings.Builder
@@ -107,7 +107,7 @@ func TestAReplacementFromTheScreen(t *testing.T) {
 }
 
 // The next tick may come right after a proposal, before a user can have read it.
-func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
+func TestPromptsIgnoreAnswersBeforeTheyWereVisibleForATick(t *testing.T) {
 	small, whole := tea.WindowSizeMsg{Width: minWidth - 1, Height: minHeight}, tea.WindowSizeMsg{Width: 100, Height: 40}
 	tests := map[string]struct {
 		msgs []tea.Msg
@@ -144,7 +144,7 @@ func TestWhatWasNotOnTheScreenForABeatIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestWhatKeysAskFor(t *testing.T) {
+func TestActionKeysProposeTheMatchingCommand(t *testing.T) {
 	tests := map[string]struct {
 		keys []string
 		want Ask
@@ -183,7 +183,7 @@ func TestWhatKeysAskFor(t *testing.T) {
 }
 
 // Without actions no key acts, and each shows the flag that enables it.
-func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
+func TestTheReadOnlyDashboardRefusesActionKeysAndNamesTheFlag(t *testing.T) {
 	for _, key := range []string{"R", "K", "X", "I", "T", "C", "U", "D", "M", "B", "S", "P"} {
 		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), key)
 		if m.work != nil || !strings.Contains(m.View(), "read-only; --allow-actions enables actions") {
@@ -193,7 +193,7 @@ func TestAScreenThatOnlyShowsDoesNothing(t *testing.T) {
 }
 
 // An approval has to be about live data.
-func TestNothingIsDoneFromAScreenThatIsNotNow(t *testing.T) {
+func TestDashboardActionsRequireLiveData(t *testing.T) {
 	for name, keys := range map[string][]string{"paused": {"p", "R"}, "history": {"[", "R"}} {
 		a := &acting{}
 		m := pressed(shown(t, 100, 40, Options{Actions: a}, entry(well()), entry(lost())), keys...)
@@ -219,7 +219,7 @@ func TestARefusedProposalCannotBeCarriedOut(t *testing.T) {
 	}
 }
 
-func TestAnActionThatFailsSaysSo(t *testing.T) {
+func TestTheDashboardShowsTheErrorOfAFailedAction(t *testing.T) {
 	a := &acting{err: errors.New("take the Lease: another run holds it")}
 	p := play(t, a)
 	p.m = pressed(p.m, "X")
@@ -229,7 +229,7 @@ func TestAnActionThatFailsSaysSo(t *testing.T) {
 	}
 }
 
-func TestOneActionAtATime(t *testing.T) {
+func TestDashboardRunsOneActionAtATime(t *testing.T) {
 	a := &acting{}
 	p := play(t, a)
 	p.m = pressed(p.m, "X")
@@ -245,7 +245,7 @@ func TestOneActionAtATime(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
+func TestADashboardPromptAcceptsOnlyTheConfirmationOrNo(t *testing.T) {
 	tests := map[string]struct {
 		keys []string
 		want []bool
@@ -282,7 +282,7 @@ func TestAQuestionIsAnsweredOnTheScreen(t *testing.T) {
 }
 
 // A question ends with its action.
-func TestAQuestionEndsWithWhoAsked(t *testing.T) {
+func TestADashboardPromptClosesWhenItsActionFinishes(t *testing.T) {
 	p := play(t, &acting{})
 	p.m = pressed(p.m, "P")
 	p.until(isProposed)
@@ -299,7 +299,7 @@ func TestAQuestionEndsWithWhoAsked(t *testing.T) {
 }
 
 // Input for something else must not answer a new question.
-func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
+func TestAPromptDoesNotTakeKeysTypedForAnotherInput(t *testing.T) {
 	question := Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}
 	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "/", "sto")
 	m = pressed(after(m, entryMsg{Entry: question}), "y", "enter")
@@ -317,7 +317,7 @@ func TestAQuestionDoesNotComeBetweenWhatIsTyped(t *testing.T) {
 }
 
 // A wrong answer is cleared, and need not be deleted letter by letter.
-func TestAWrongAnswerIsForgotten(t *testing.T) {
+func TestAWrongPromptAnswerIsCleared(t *testing.T) {
 	a := &acting{proposal: Proposal{Plan: plannedFrom(lost().Document), Confirm: "y"}}
 	p := play(t, a)
 	p.m = pressed(p.m, "R")
@@ -339,7 +339,7 @@ func TestAWrongAnswerIsForgotten(t *testing.T) {
 	}
 }
 
-func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
+func TestCtrlZDoesNotSuspendTheDashboardDuringActions(t *testing.T) {
 	idle, acts := shown(t, 100, 40, Options{}), play(t, &acting{proposal: Proposal{Plan: plannedFrom(lost().Document)}})
 	acts.m = pressed(acts.m, "R")
 	acts.until(isProposed)
@@ -367,7 +367,7 @@ func TestWhatActsIsNotStoppedHalfDone(t *testing.T) {
 	}
 }
 
-func TestAWideTableOfAProposalIsSqueezed(t *testing.T) {
+func TestADashboardProposalSqueezesWideTables(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	m.work = &work{phase: deciding, proposal: Proposal{Words: []string{"NODE" + strings.Repeat(" ", 30) + "GROUP" + strings.Repeat(" ", 50) + "FITS"}}}
 	if text := m.workText(m.clusterView())[1].Text(); text != "  NODE  GROUP  FITS" {

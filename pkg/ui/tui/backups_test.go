@@ -68,7 +68,7 @@ func backedUpBadly() inspect.ClusterBackupsView {
 	return v
 }
 
-func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
+func TestEachBackupStateMapsToAWordAndColor(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*inspect.BackupRowView)
 		tone tone
@@ -103,7 +103,7 @@ func TestTheStateOfABackupIsAWordAndATone(t *testing.T) {
 	}
 }
 
-func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
+func TestEachRestoreStateMapsToAWordAndColor(t *testing.T) {
 	tests := map[string]struct {
 		status *inspect.RestoreStatusView
 		tone   tone
@@ -126,7 +126,7 @@ func TestTheStateOfARestoreIsAWordAndATone(t *testing.T) {
 }
 
 // The newest restorable point gets older between two reads.
-func TestARestorablePointAgesOnTheScreen(t *testing.T) {
+func TestTheDashboardUpdatesTheAgeOfTheRestorablePoint(t *testing.T) {
 	v := *nightly().Status
 	if got := (clusterView{now: noon}).restorable(v); got != "37s ago" {
 		t.Errorf("got %s", got)
@@ -137,7 +137,7 @@ func TestARestorablePointAgesOnTheScreen(t *testing.T) {
 }
 
 // One switch pauses all agents of a database, so that a restore stops as well.
-func TestARestoreWhoseAgentsArePausedSaysSo(t *testing.T) {
+func TestARestoreShowsThatItsAgentsArePaused(t *testing.T) {
 	v := backedUpBadly()
 	running := v.Restores[0]
 	done := inspect.RestoreRowView{Name: "done", Status: &inspect.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}}

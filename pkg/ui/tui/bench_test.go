@@ -73,7 +73,7 @@ func BenchmarkFramesGrow(b *testing.B) {
 // maxFrameGrowth is how many times as much memory ten times the process groups may take.
 const maxFrameGrowth = 12
 
-func TestFramesGrowAtMostLinearly(t *testing.T) {
+func TestDashboardFrameMemoryGrowsAtMostLinearly(t *testing.T) {
 	_, small := frameCost(crowded(t, 100), 3)
 	_, large := frameCost(crowded(t, 1000), 3)
 	if ratio := float64(large) / float64(small); ratio > maxFrameGrowth {

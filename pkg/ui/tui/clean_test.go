@@ -9,7 +9,7 @@ import (
 
 // Data of a cluster is only text: a user who may write an event must not be able to move the
 // cursor of another user.
-func TestNothingOfAClusterControlsTheTerminal(t *testing.T) {
+func TestTerminalControlSequencesInClusterDataAreRemoved(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"plain":                      {"0/4 nodes", "0/4 nodes"},
 		"a color":                    {"\x1b[31mred\x1b[0m", "red"},

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
-func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
+func TestDashboardColumnsAreDroppedAndCutToTheWidth(t *testing.T) {
 	columns := []column{{title: "ID", minimum: 4}, {title: "EXCL", usual: phrase.Nothing}, {title: "WHAT", minimum: 5}, {title: "NODE", minimum: 6, from: 110}, {title: "N", right: true}}
 	cells := func(texts ...string) row {
 		r := row{key: texts[0]}
@@ -49,7 +49,7 @@ func TestColumnsGiveWayWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestLongLinesGoOnBelow(t *testing.T) {
+func TestLongLinesWrapBelowTheirValue(t *testing.T) {
 	tests := map[string]struct {
 		line  line
 		width int
@@ -74,7 +74,7 @@ func TestLongLinesGoOnBelow(t *testing.T) {
 	}
 }
 
-func TestALongSentenceShowsThatItGoesOn(t *testing.T) {
+func TestALongSummaryKeepsTheHeaderHeightAndEndsWithAnEllipsis(t *testing.T) {
 	f := lost()
 	f.Status.Summary = strings.Repeat("zone-3 does not report; ", 20)
 	head := shown(t, 80, 24, Options{}, entry(f)).header(clusterView{state: state{frame: f}, now: noon, o: &Options{}})
@@ -96,7 +96,7 @@ func TestTheWorstConditionShowsFirst(t *testing.T) {
 	}
 }
 
-func TestNodesWithTroubleComeFirst(t *testing.T) {
+func TestDashboardListsNodesWithProblemsFirst(t *testing.T) {
 	unresponsive, hidden := lost(), lost()
 	unresponsive.Nodes.Items[1].Ready = nil
 	for i := range hidden.Nodes.Items {

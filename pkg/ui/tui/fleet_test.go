@@ -40,7 +40,7 @@ func overFleet(t *testing.T, width, height int) model {
 	return after(m, fleetMsg{threeClusters()})
 }
 
-func TestTheListOfClusters(t *testing.T) {
+func TestTheClusterListFitsEveryTerminalSize(t *testing.T) {
 	var b strings.Builder
 	for _, size := range [][2]int{{40, 15}, {80, 24}, {120, 40}, {200, 60}} {
 		m := overFleet(t, size[0], size[1])
@@ -53,7 +53,7 @@ func TestTheListOfClusters(t *testing.T) {
 }
 
 // One that cannot be read hides no other, and shows why.
-func TestAClusterThatCannotBeReadIsARowOfTheList(t *testing.T) {
+func TestTheDashboardListShowsAnUnreadableClusterWithItsReason(t *testing.T) {
 	m := pressed(overFleet(t, 120, 40), "G")
 	view := m.View()
 	for _, want := range []string{"3 clusters, 2 with problems", "sample", "orders", "secret", "pods is forbidden"} {
@@ -87,7 +87,7 @@ func TestEnterOpensAClusterAndEscapeReturns(t *testing.T) {
 }
 
 // Nothing on the list acts on a cluster that is not displayed.
-func TestNoKeyOfTheListChangesACluster(t *testing.T) {
+func TestActionKeysDoNothingInTheClusterList(t *testing.T) {
 	for _, b := range bindings() {
 		if b.section != sectionAct {
 			continue
@@ -102,7 +102,7 @@ func TestNoKeyOfTheListChangesACluster(t *testing.T) {
 }
 
 // Command lines about a cluster are about its namespace.
-func TestCommandsOfAClusterNameItsNamespace(t *testing.T) {
+func TestDashboardCommandLinesNameTheNamespace(t *testing.T) {
 	m := overFleet(t, 120, 40)
 	m.o.CommandsIn = func(namespace string) (fdb, kubectl func(...string) string) {
 		line := func(words ...string) string { return strings.Join(words, " ") + " -n " + namespace }

@@ -11,7 +11,7 @@ import (
 )
 
 // A dashboard that changes something must not be labeled read-only.
-func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
+func TestTheDashboardHeaderShowsWhetherItIsReadOnly(t *testing.T) {
 	tests := map[string]struct {
 		options     Options
 		want, never string
@@ -32,7 +32,7 @@ func TestTheHeadSaysWhetherAnythingIsDone(t *testing.T) {
 }
 
 // A user must see that operators skip the cluster, until when, and why.
-func TestTheHeadShowsThatOperatorsArePaused(t *testing.T) {
+func TestTheDashboardHeaderShowsPausedOperators(t *testing.T) {
 	f := lost()
 	f.Status.Summary = "Healthy"
 	f.Status.Reconciliation.Pause = &inspect.PauseView{By: "me@here", Reason: "slow commits", Until: new(f.AsOf.Add(time.Hour))}
@@ -47,7 +47,7 @@ func TestTheHeadShowsThatOperatorsArePaused(t *testing.T) {
 }
 
 // The holder of the lock is shown also during a recovery, whose state takes room.
-func TestNothingOfTheHeadIsCut(t *testing.T) {
+func TestDashboardHeaderIsNotTruncatedDuringARecovery(t *testing.T) {
 	f := lost()
 	f.Status.Database.FullyRecovered, f.Status.Database.RecoveryState = new(false), "all_logs_recruited"
 	head := strings.Join(strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")[3:5], " ")
@@ -59,7 +59,7 @@ func TestNothingOfTheHeadIsCut(t *testing.T) {
 }
 
 // A truncated sentence has an ellipsis, wherever it is cut.
-func TestAStateThatIsCutSaysSo(t *testing.T) {
+func TestASummaryTruncatedAtAnyLengthEndsWithAnEllipsis(t *testing.T) {
 	for length := range 30 {
 		f := lost()
 		f.Status.Summary = strings.Repeat("word ", 25) + strings.Repeat("x", length) + " and the end of it"
@@ -71,7 +71,7 @@ func TestAStateThatIsCutSaysSo(t *testing.T) {
 }
 
 // However little room there is, the last line shows what is omitted, help and quit.
-func TestTheLastLineFits(t *testing.T) {
+func TestTheLastDashboardLineAlwaysShowsHelpAndQuit(t *testing.T) {
 	f := lost()
 	for i := range 30 {
 		f.Groups.Items = append(f.Groups.Items, inspect.GroupView{ID: fmt.Sprintf("log-%d", 100+i), Class: "log"})
@@ -97,7 +97,7 @@ func TestTheLastLineFits(t *testing.T) {
 }
 
 // What a colleague runs is shown without an own pass: who, since when, and how far.
-func TestTheHeadShowsTheOperationOfAnotherUser(t *testing.T) {
+func TestTheDashboardHeaderShowsOperationsOfOtherUsers(t *testing.T) {
 	operation := inspect.OperationView{
 		ID: "r7", Command: "replace sample storage-1 --wait", Holder: "alice@laptop process 7", User: "alice@laptop", Since: ago(3 * time.Minute), Seen: ago(10 * time.Second), Active: true,
 		Progress: reconcile.OperationProgress{Passes: 4, Actions: 9, Reached: 1, Targets: 3, WaitingFor: "data to move"},

@@ -11,7 +11,7 @@ import (
 )
 
 // Help and dispatch use the same list, which this test checks.
-func TestEveryKeyDoesOneThingAndIsInHelp(t *testing.T) {
+func TestEveryDashboardKeyIsUniqueAndInHelp(t *testing.T) {
 	m := pressed(shown(t, 120, 90, Options{Actions: &acting{}}, entry(lost())), "?")
 	help, owner := m.View(), map[string]string{}
 	for _, b := range bindings() {
@@ -36,7 +36,7 @@ func TestEveryKeyDoesOneThingAndIsInHelp(t *testing.T) {
 	}
 }
 
-func TestGoingSomewhereByName(t *testing.T) {
+func TestDashboardJumpsToAViewClusterOrGroupByName(t *testing.T) {
 	tests := map[string]struct {
 		typed string
 		shows []string
@@ -62,7 +62,7 @@ func TestGoingSomewhereByName(t *testing.T) {
 	}
 }
 
-func TestTheCursorStaysOnTheThing(t *testing.T) {
+func TestTheCursorStaysOnTheSelectedRow(t *testing.T) {
 	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter", "esc")
 	if got := m.chosenGroup(); got != "storage-3" {
 		t.Fatalf("chosen is %s", got)
@@ -79,7 +79,7 @@ func TestTheCursorStaysOnTheThing(t *testing.T) {
 	}
 }
 
-func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
+func TestTheOpenGroupViewReportsThatTheGroupNoLongerExists(t *testing.T) {
 	m := pressed(shown(t, 100, 40, Options{}, entry(well())), ":", "storage-3", "enter")
 	f := well()
 	f.Groups.Items = f.Groups.Items[:2]
@@ -89,7 +89,7 @@ func TestWhatIsOpenSaysWhenItIsGone(t *testing.T) {
 	}
 }
 
-func TestCopyingShowsWhatIsCopied(t *testing.T) {
+func TestCopyingAnIDShowsItAndSetsTheClipboard(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
 	next, cmd := m.Update(keyMsg("i"))
 	if view := next.View(); !strings.Contains(view, "copied, if the terminal supports it: log-2") {
@@ -101,7 +101,7 @@ func TestCopyingShowsWhatIsCopied(t *testing.T) {
 	}
 }
 
-func TestIDsAreSortedByTheirNumbers(t *testing.T) {
+func TestDashboardSortsIDsNumerically(t *testing.T) {
 	f := well()
 	for i, id := range []string{"storage-10", "storage-9", "log-2", "storage-9b"} {
 		f.Groups.Items[i].ID = id
@@ -117,7 +117,7 @@ func TestIDsAreSortedByTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestFilteringAndReturning(t *testing.T) {
+func TestDashboardFilterIsAppliedAndCleared(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
 	m = pressed(m, "/", "q", "backspace", "ZONE-3", "enter")
 	if n := len(m.page(m.clusterView()).rows); n != 3 {
@@ -144,7 +144,7 @@ func TestTheCursorStaysOnTopUntilItIsMoved(t *testing.T) {
 }
 
 // Bubble Tea combines keys in quick succession.
-func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
+func TestCombinedKeyEventsAreHandledOneByOne(t *testing.T) {
 	if m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "2jj"); m.view != 1 || m.chosenNode() != "node-1" {
 		t.Errorf("view %d, node %s", m.view, m.chosenNode())
 	}
@@ -161,7 +161,7 @@ func TestKeysThatComeTogetherAreKeysOneByOne(t *testing.T) {
 
 // What changes something and what only shows something are not one slip of a finger apart: the
 // first are capital letters, and no letter that shows something is a capital, other than G.
-func TestOnlyCapitalLettersChangeSomething(t *testing.T) {
+func TestDashboardActionKeysAreCapitalLetters(t *testing.T) {
 	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true}
 	for _, b := range bindings() {
 		for _, k := range b.keys {
@@ -173,7 +173,7 @@ func TestOnlyCapitalLettersChangeSomething(t *testing.T) {
 	}
 }
 
-func TestTheKeyBarHasTheKeysThatDoSomethingHere(t *testing.T) {
+func TestTheKeyBarShowsTheKeysOfTheCurrentView(t *testing.T) {
 	acts := Options{Actions: &acting{}}
 	tests := map[string]struct {
 		o       Options
@@ -252,7 +252,7 @@ func TestRowsAreOrderedByAColumn(t *testing.T) {
 }
 
 // A preview of the time before a group got its condition does not have what blocks it.
-func TestWhyIsUnknownWhileThePreviewIsOlder(t *testing.T) {
+func TestTheWhyPaneIsUnknownWhileThePreviewIsOutdated(t *testing.T) {
 	tests := map[string]struct {
 		previewed time.Duration
 		want      string
@@ -274,7 +274,7 @@ func TestWhyIsUnknownWhileThePreviewIsOlder(t *testing.T) {
 }
 
 // Users of less and vi press g twice.
-func TestGTwiceGoesToTheBeginningAsGDoes(t *testing.T) {
+func TestPressingGOnceOrTwiceJumpsToTheTop(t *testing.T) {
 	m := pressed(overFleet(t, 120, 40), "G")
 	once, twice := pressed(m, "g"), pressed(m, "g", "g")
 	if first := overFleet(t, 120, 40).View(); once.View() != first || twice.View() != first || m.View() == first {

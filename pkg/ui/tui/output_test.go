@@ -46,7 +46,7 @@ func reads(t *testing.T, r *reading, keys ...string) *playing {
 	return p
 }
 
-func TestYAMLIsThatOfTheSelectedRow(t *testing.T) {
+func TestTheYAMLPaneShowsTheSelectedRow(t *testing.T) {
 	tests := map[string]struct {
 		keys []string
 		want entries.Object
@@ -72,7 +72,7 @@ func TestYAMLIsThatOfTheSelectedRow(t *testing.T) {
 	}
 }
 
-func TestLogsFollowTheEndUntilTheyAreScrolled(t *testing.T) {
+func TestDashboardLogsFollowTheEndUntilScrolled(t *testing.T) {
 	r := &reading{lines: strings.Split(strings.Repeat("line\n", 99)+"the end", "\n")}
 	p := reads(t, r, "l")
 	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
@@ -88,7 +88,7 @@ func TestLogsFollowTheEndUntilTheyAreScrolled(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAPaneEndsItsLog(t *testing.T) {
+func TestClosingALogPaneStopsFollowingTheLog(t *testing.T) {
 	p := reads(t, &reading{lines: []string{"one"}}, "l")
 	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
 	p.m = pressed(p.m, "esc")
@@ -102,7 +102,7 @@ func TestTheEndOfAPaneEndsItsLog(t *testing.T) {
 	}
 }
 
-func TestAReadThatFailsShowsWhy(t *testing.T) {
+func TestTheDashboardShowsTheErrorOfAFailedLogRead(t *testing.T) {
 	p := reads(t, &reading{err: errors.New("pods/log is forbidden")}, "l")
 	p.until(func(msg tea.Msg) bool { o, is := msg.(outputMsg); return is && o.over })
 	if view := p.m.View(); !strings.Contains(view, "✗ pods/log is forbidden") {
@@ -111,7 +111,7 @@ func TestAReadThatFailsShowsWhy(t *testing.T) {
 }
 
 // A shell can change everything, so it needs the flag of the actions.
-func TestAShellNeedsTheFlagOfActions(t *testing.T) {
+func TestOpeningAShellRequiresAllowActions(t *testing.T) {
 	tests := map[string]struct {
 		o    Options
 		want bool

@@ -18,7 +18,7 @@ func frames(n int) []Entry {
 	return entries
 }
 
-func TestTimeOnTheScreen(t *testing.T) {
+func TestTheDashboardNavigatesThroughItsHistory(t *testing.T) {
 	tests := map[string]struct {
 		keys  []string
 		shows []string
@@ -47,7 +47,7 @@ func TestTimeOnTheScreen(t *testing.T) {
 	}
 }
 
-func TestAPausedScreenStandsStillAndItsSourcesAge(t *testing.T) {
+func TestAPausedDashboardFreezesWhileItsSourceAgesIncrease(t *testing.T) {
 	m := pressed(shown(t, 100, 24, Options{}, frames(2)...), "p")
 	f := lost()
 	m = after(m, entryMsg{Entry: Entry{At: noon.Add(20 * time.Second), Cluster: "sample", Frame: f}})
@@ -63,7 +63,7 @@ func TestAPausedScreenStandsStillAndItsSourcesAge(t *testing.T) {
 	}
 }
 
-func TestWhatTheDatabaseDoesNotTellIsNotCalledWell(t *testing.T) {
+func TestGroupsWithUnknownProcessesAreNotShownAsHealthy(t *testing.T) {
 	f := well()
 	for i := range f.Groups.Items {
 		f.Groups.Items[i].Processes = nil
@@ -75,7 +75,7 @@ func TestWhatTheDatabaseDoesNotTellIsNotCalledWell(t *testing.T) {
 }
 
 // Displayed ages advance without any entry.
-func TestSourcesAgeByTheClockAlone(t *testing.T) {
+func TestDashboardDataAgesWithoutNewEntries(t *testing.T) {
 	m := shown(t, 100, 24, Options{}, frames(1)...)
 	m = after(m, tickMsg{noon.Add(5 * time.Minute)})
 	if view := m.View(); !strings.Contains(view, "! kubernetes 5m") || !strings.Contains(view, "! database 5m") {
@@ -83,7 +83,7 @@ func TestSourcesAgeByTheClockAlone(t *testing.T) {
 	}
 }
 
-func TestARecordingPlaysAtItsOwnPace(t *testing.T) {
+func TestAReplayFollowsRecordedTimesAndCanPauseAndStep(t *testing.T) {
 	m := shown(t, 100, 24, Options{Replay: frames(4)})
 	at := func(past time.Duration, want ...string) {
 		t.Helper()

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestTheProgramStartsShowsAndEnds(t *testing.T) {
+func TestTheDashboardStartsAndQuits(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	program := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
 	program.Send(entryMsg{Entry: entry(lost())})
@@ -48,7 +48,7 @@ func (f many) Follow(ctx context.Context, _ string, send func(Entry)) {
 func (f many) Refresh() {}
 
 // For the race detector: entries of several sources, keys, sizes and actions at once.
-func TestManyTalkToTheScreenAtOnce(t *testing.T) {
+func TestTheDashboardHandlesConcurrentInput(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	var entries []Entry
 	for range 30 {
@@ -85,7 +85,7 @@ func TestManyTalkToTheScreenAtOnce(t *testing.T) {
 }
 
 // Background tasks end with the dashboard, if they can.
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestNoGoroutineOutlivesTheDashboard(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	defer func() { goleak.VerifyNone(t, before) }()
 	in, keys := pipe(t)

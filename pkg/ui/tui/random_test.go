@@ -70,7 +70,7 @@ func anything(r *rand.Rand, lines []Entry) tea.Msg {
 	return nil
 }
 
-func TestNothingBreaksTheScreen(t *testing.T) {
+func TestRandomInputNeverBreaksTheDashboardLayout(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
 		seeds = 5

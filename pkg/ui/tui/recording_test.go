@@ -30,7 +30,7 @@ func recording(t *testing.T) []Entry {
 	return entries
 }
 
-func TestALostNodeAsItWasRecorded(t *testing.T) {
+func TestAReplayedRecordingShowsANodeLoss(t *testing.T) {
 	m := shown(t, 100, 36, Options{Replay: recording(t), Clusters: []string{"sample-cluster"}})
 	m = pressed(m, "p")
 	var story strings.Builder

@@ -57,7 +57,7 @@ func marked(t *testing.T) time.Duration {
 }
 
 // A busy machine may be slower, so the best of a few counts.
-func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
+func TestTheDashboardQuitsPromptlyWhileTheFeedHangs(t *testing.T) {
 	best := time.Hour
 	for range 5 {
 		if best = min(best, marked(t)); best <= 200*time.Millisecond {
@@ -67,7 +67,7 @@ func TestTheScreenEndsAtOnceThoughTheFeedHangs(t *testing.T) {
 	t.Errorf("q took %s at best", best)
 }
 
-func TestTheScreenEndsWithItsContext(t *testing.T) {
+func TestTheDashboardEndsWhenItsContextIsCanceled(t *testing.T) {
 	in, _ := pipe(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error, 1)

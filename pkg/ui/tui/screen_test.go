@@ -27,7 +27,7 @@ func kept(screen string) string {
 	return fmt.Sprintf("%s\n~%d\n%s\n", body, strings.Count(strings.Join(lines[:len(lines)-1], "\n"), "\n")-strings.Count(body, "\n"), last)
 }
 
-func TestViews(t *testing.T) {
+func TestDashboardViews(t *testing.T) {
 	for i, v := range views() {
 		t.Run(v.name, func(t *testing.T) {
 			var b strings.Builder
@@ -40,7 +40,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-func TestViewsOfASmallTerminal(t *testing.T) {
+func TestDashboardViewsOnASmallTerminal(t *testing.T) {
 	var b strings.Builder
 	for _, size := range [][2]int{{40, 15}, {60, 20}} {
 		for i := range views() {
@@ -51,7 +51,7 @@ func TestViewsOfASmallTerminal(t *testing.T) {
 	golden.RequireEqual(t, []byte(b.String()))
 }
 
-func TestViewsOfAClusterThatIsWell(t *testing.T) {
+func TestDashboardViewsOfAHealthyCluster(t *testing.T) {
 	var b strings.Builder
 	for i := range views() {
 		m := pressed(shown(t, 80, 24, Options{}, entry(well())), fmt.Sprint((i+1)%10))
@@ -74,7 +74,7 @@ func TestColors(t *testing.T) {
 	}
 }
 
-func TestColorsChangeNoWordAndNoPlace(t *testing.T) {
+func TestDashboardColorsDoNotChangeTextOrLayout(t *testing.T) {
 	for _, size := range sizes {
 		for _, keys := range [][]string{{"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"0"}, {"enter"}, {"w"}, {"?"}, {"z"}, {"/", "st"}, {":", "st"}} {
 			withoutColor := pressed(shown(t, size[0], size[1], Options{}, entriesOfALoss()...), keys...).View()
@@ -100,7 +100,7 @@ func trimmedLines(screen string) []string {
 	return lines
 }
 
-func TestPanes(t *testing.T) {
+func TestDashboardDetailPanes(t *testing.T) {
 	tests := map[string][]string{
 		"all about a process group":      {"enter"},
 		"why of a process group":         {"w"},
@@ -144,7 +144,7 @@ func TestTheSelectedRowHasOneColor(t *testing.T) {
 }
 
 // The phase that the API server has of a pod is the last one before its node was lost.
-func TestThePodOfALostNodeIsUnknown(t *testing.T) {
+func TestThePodPhaseIsUnknownOnANodeThatIsNotReady(t *testing.T) {
 	f := lost()
 	f.Groups.Items[2].PodPhase = "Running"
 	s := shown(t, 200, 60, Options{}, entry(f)).clusterView()
@@ -156,7 +156,7 @@ func TestThePodOfALostNodeIsUnknown(t *testing.T) {
 	}
 }
 
-func TestAScreenThatIsTooSmallSaysWhatItNeeds(t *testing.T) {
+func TestATerminalTooSmallForTheDashboardShowsTheRequiredSize(t *testing.T) {
 	for _, size := range [][2]int{{39, 15}, {40, 14}, {34, 5}, {1, 1}} {
 		m := shown(t, size[0], size[1], Options{}, entriesOfALoss()...)
 		if view := m.View(); size[0] > 30 && view != fmt.Sprintf("needs 40x15, has %dx%d; q quits", size[0], size[1]) {

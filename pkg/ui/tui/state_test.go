@@ -44,7 +44,7 @@ func wholePass() []Entry {
 	)
 }
 
-func TestAPassStepByStep(t *testing.T) {
+func TestTheDashboardShowsAPassEventByEvent(t *testing.T) {
 	var story strings.Builder
 	m := shown(t, 120, 24, Options{})
 	m = pressed(m, "8")
@@ -63,7 +63,7 @@ func TestAPassStepByStep(t *testing.T) {
 }
 
 // A pass has more stages than a small terminal has lines.
-func TestWhatAPassWaitsForIsSeenWithoutScrolling(t *testing.T) {
+func TestTheDashboardShowsTheWaitReasonWithoutScrolling(t *testing.T) {
 	stages := make([]plan.StageName, 34)
 	for i := range stages {
 		stages[i] = plan.StageName(fmt.Sprintf("Stage%d", i+1))
@@ -85,7 +85,7 @@ func TestWhatAPassWaitsForIsSeenWithoutScrolling(t *testing.T) {
 }
 
 // States are immutable: they share nothing that later entries change.
-func TestAStateIsNotChangedByWhatFollows(t *testing.T) {
+func TestDashboardStatesAreImmutable(t *testing.T) {
 	s, seen := state{}, map[int]string{}
 	var states []state
 	for i, e := range wholePass() {
@@ -100,7 +100,7 @@ func TestAStateIsNotChangedByWhatFollows(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNotKnownChangesNothing(t *testing.T) {
+func TestTheDashboardIgnoresUnknownPassEvents(t *testing.T) {
 	s := state{}
 	for _, e := range wholePass() {
 		s = s.apply(e)
@@ -114,7 +114,7 @@ func TestALineThatIsNotKnownChangesNothing(t *testing.T) {
 }
 
 // A recording is lines of JSON; read again, it shows what was shown.
-func TestARecordingShowsWhatWasSeen(t *testing.T) {
+func TestAReplayedRecordingShowsTheSameViews(t *testing.T) {
 	entries := append([]Entry{entry(lost())}, running()...)
 	var b bytes.Buffer
 	for _, e := range entries {
@@ -141,7 +141,7 @@ func TestARecordingShowsWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestTheHistoryIsLimited(t *testing.T) {
+func TestTheDashboardHistoryIsLimited(t *testing.T) {
 	m := shown(t, 80, 24, Options{})
 	for i := range 2 * maxStates {
 		f := well()
@@ -153,7 +153,7 @@ func TestTheHistoryIsLimited(t *testing.T) {
 }
 
 // Numbers stand apart from the sentence: a reader finds them without searching it.
-func TestALinkShowsWhatThereIsAndWhatIsNeeded(t *testing.T) {
+func TestTheDashboardShowsHaveAndNeedOfAFailedGate(t *testing.T) {
 	s := shown(t, 100, 46, Options{}).clusterView()
 	tests := map[string]struct {
 		link why.Link

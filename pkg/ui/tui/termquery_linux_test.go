@@ -20,7 +20,7 @@ func TestLinkingTheDashboardDoesNotQueryTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), self, "-test.run", "^TestTheEnvironmentIsRestored$", "-test.v")
+	c := exec.CommandContext(t.Context(), self, "-test.run", "^TestTheCIVariableIsRestoredAfterTheTerminalQuery$", "-test.v")
 	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CI=") }), "TERM=xterm-256color")
 	terminal, err := pty.Start(c)
 	if err != nil {
@@ -35,12 +35,12 @@ func TestLinkingTheDashboardDoesNotQueryTheTerminal(t *testing.T) {
 	if bytes.ContainsRune(output, '\x1b') {
 		t.Errorf("within %s the terminal received %q", time.Since(began), output)
 	}
-	if !bytes.Contains(output, []byte("PASS: TestTheEnvironmentIsRestored")) {
+	if !bytes.Contains(output, []byte("PASS: TestTheCIVariableIsRestoredAfterTheTerminalQuery")) {
 		t.Errorf("the program printed %q", output)
 	}
 }
 
-func TestTheEnvironmentIsRestored(t *testing.T) {
+func TestTheCIVariableIsRestoredAfterTheTerminalQuery(t *testing.T) {
 	if got := os.Getenv("CI"); got == "termquery" {
 		t.Errorf("CI=%s stays in the environment", got)
 	}

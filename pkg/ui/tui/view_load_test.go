@@ -46,7 +46,7 @@ func underLoad(frames int) []Entry {
 	return entries
 }
 
-func TestTheLoadIsShownWithItsCourse(t *testing.T) {
+func TestTheLoadViewShowsLoadOverTime(t *testing.T) {
 	var b strings.Builder
 	for _, size := range sizes {
 		fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(pressed(shown(t, size[0], size[1], Options{}, underLoad(30)...), "0").View()))
@@ -54,7 +54,7 @@ func TestTheLoadIsShownWithItsCourse(t *testing.T) {
 	golden.RequireEqual(t, []byte(b.String()))
 }
 
-func TestTheDetailsOfALoadHaveItsCauses(t *testing.T) {
+func TestProcessLoadDetailsShowTheCauses(t *testing.T) {
 	m := shown(t, 120, 40, Options{}, underLoad(3)...)
 	s := m.clusterView()
 	var details string
@@ -73,7 +73,7 @@ func TestTheDetailsOfALoadHaveItsCauses(t *testing.T) {
 }
 
 // A step back in time shows the course up to then.
-func TestTheCourseEndsAtTheDisplayedTime(t *testing.T) {
+func TestLoadHistoryEndsAtTheDisplayedTime(t *testing.T) {
 	course := func(m model) string { return strings.TrimSpace(loadPage(m.clusterView()).rows[0].cells[3].Text) }
 	m := shown(t, 120, 40, Options{}, underLoad(4)...)
 	if now, before := course(m), course(pressed(m, "[")); len([]rune(now)) != 4 || len([]rune(before)) != 3 {
@@ -81,7 +81,7 @@ func TestTheCourseEndsAtTheDisplayedTime(t *testing.T) {
 	}
 }
 
-func TestARecordingWithoutLoadsShowsNone(t *testing.T) {
+func TestTheLoadViewIsEmptyWithoutWorkloadData(t *testing.T) {
 	f := well()
 	m := shown(t, 80, 24, Options{}, entry(f))
 	if p := loadPage(m.clusterView()); len(p.rows) != 0 || p.empty == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
-func TestARuleThatNeverEndsShowsNoDate(t *testing.T) {
+func TestATaintRuleThatNeverEndsIsShownAsNever(t *testing.T) {
 	far := time.Date(2343, 10, 9, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
 		node   func(*inspect.NodeView)

@@ -16,7 +16,7 @@ import (
 
 // A recording of version 1 is decoded into the types of the present version. A key that was
 // renamed and not converted would be unknown to them, or lost.
-func TestARecordingOfTheFirstVersionIsConverted(t *testing.T) {
+func TestAVersion1RecordingIsConverted(t *testing.T) {
 	text, err := os.ReadFile("testdata/recording-v1.ndjson")
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func checkConverted(t *testing.T, f frame.Frame) {
 	}
 }
 
-func TestOnlyDocumentsOfTheFirstVersionAreConverted(t *testing.T) {
+func TestOnlyV1DocumentsAreConverted(t *testing.T) {
 	for from, want := range map[string]string{
 		`{"apiVersion":"cli.kubectl-fdb/v1","kind":"WhyReport","items":[{"wish":"a","because":[{"what":"b","because":[]}]}]}`: `{"apiVersion":"cli.kubectl-fdb/v2","items":[{"reasons":[{"message":"b","reasons":[]}],"summary":"a"}],"kind":"WhyReport"}`,
 		`{"apiVersion":"cli.kubectl-fdb/v2","kind":"WhyReport","items":[{"wish":"a"}]}`:                                       `{"apiVersion":"cli.kubectl-fdb/v2","items":[{"wish":"a"}],"kind":"WhyReport"}`,

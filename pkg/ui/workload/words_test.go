@@ -34,7 +34,7 @@ func TestBarsGrowWithTheShare(t *testing.T) {
 	}
 }
 
-func TestSparklinesLeaveOutWhatIsUnknown(t *testing.T) {
+func TestSparklinesOmitUnknownValues(t *testing.T) {
 	cases := map[string]struct {
 		values []*float64
 		top    float64
@@ -55,7 +55,7 @@ func TestSparklinesLeaveOutWhatIsUnknown(t *testing.T) {
 	}
 }
 
-func TestTheCourseIsThatOfTheLastDocuments(t *testing.T) {
+func TestLoadHistoryShowsTheMostRecentDocuments(t *testing.T) {
 	var documents []*workload.View
 	for i := range 40 {
 		documents = append(documents, &workload.View{Load: workload.Load{Operations: workload.OperationLoad{ReadsPerSecond: new(float64(40 - i))}}})

@@ -18,7 +18,7 @@ func TestZonesAreNamedByLetters(t *testing.T) {
 	}
 }
 
-func TestTaintsAreReadAsKubectlWritesThem(t *testing.T) {
+func TestTaintsAreParsedInKubectlSyntax(t *testing.T) {
 	got, err := parseTaint("a/b=c:NoSchedule")
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ class = storage
 flag_trace = true
 `
 
-func TestMonitorConfBecomesCommandLines(t *testing.T) {
+func TestFdbmonitorConfIsParsedToCommandLines(t *testing.T) {
 	got, err := ParseMonitorConf(conf)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestBrokenMonitorConfIsRefused(t *testing.T) {
 	}
 }
 
-func TestRestartsWaitLonger(t *testing.T) {
+func TestMonitorRestartDelayGrowsExponentially(t *testing.T) {
 	s := ServerConf{Delay: time.Minute, BackOff: 2}
 	var got []time.Duration
 	delay := time.Duration(-1)
@@ -101,7 +101,7 @@ func sidecar(t *testing.T) Sidecar {
 	return s
 }
 
-func TestSidecarFillsInAndCopies(t *testing.T) {
+func TestSidecarRendersTheMonitorConfiguration(t *testing.T) {
 	tests := map[string]struct {
 		given func(*Sidecar)
 		want  string
@@ -159,7 +159,7 @@ func serve(t *testing.T, s Sidecar) string {
 	return ""
 }
 
-func TestSidecarAnswers(t *testing.T) {
+func TestSidecarHTTPResponses(t *testing.T) {
 	s := sidecar(t)
 	if err := s.CopyAll(); err != nil {
 		t.Fatal(err)
@@ -201,7 +201,7 @@ func TestSidecarAnswers(t *testing.T) {
 	}
 }
 
-func TestHashIsFollowedByA404(t *testing.T) {
+func TestTheSidecarHashResponseIsFollowedByA404(t *testing.T) {
 	s := sidecar(t)
 	if err := s.CopyAll(); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func (q sleeper) PID() int  { return 7 }
 func (q sleeper) Wait() int { <-q.end; return 137 }
 func (q sleeper) Kill()     { close(q.end) }
 
-func TestMonitorFollowsItsConf(t *testing.T) {
+func TestFdbmonitorStartsAndStopsProcessesOfItsConf(t *testing.T) {
 	dir := t.TempDir()
 	m := Monitor{ConfFile: filepath.Join(dir, "fdbmonitor.conf"), LockFile: filepath.Join(dir, "lock")}
 	started := make(chan sleeper, 10)

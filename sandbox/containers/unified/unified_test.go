@@ -43,7 +43,7 @@ func write(t *testing.T, file, content string, mode os.FileMode) {
 
 const configuration = `{"version":"7.3.79","arguments":[{"type":"Concatenate","values":[{"value":"--public_address=["},{"type":"Environment","source":"FDB_PUBLIC_IP"},{"value":"]:"},{"type":"ProcessNumber","offset":4499,"multiplier":2}]}]}`
 
-func TestConfigurationIsAcceptedOnlyWhenItCanRun(t *testing.T) {
+func TestAMonitorConfigurationIsAcceptedOnlyIfItCanRun(t *testing.T) {
 	tests := map[string]struct {
 		given func(t *testing.T, o *Options)
 		raw   string
@@ -78,7 +78,7 @@ func TestConfigurationIsAcceptedOnlyWhenItCanRun(t *testing.T) {
 	}
 }
 
-func TestEnvironmentNamesWhatTheArgumentsUse(t *testing.T) {
+func TestMonitorEnvironmentHasTheVariablesOfItsArguments(t *testing.T) {
 	o := image(t)
 	a, err := o.accept([]byte(configuration), o.Env)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestBackOffGrowsWithTheSquareOfFailures(t *testing.T) {
 	}
 }
 
-func TestSidecarCopiesOnlyForAnotherVersion(t *testing.T) {
+func TestSidecarCopiesBinariesOnlyForAnotherVersion(t *testing.T) {
 	tests := map[string]struct {
 		main string
 		want bool
@@ -215,7 +215,7 @@ func eventually(t *testing.T, claim string, is func() bool) {
 	t.Fatalf("not within 10 s: %s", claim)
 }
 
-func TestLauncherRunsAndReports(t *testing.T) {
+func TestTheUnifiedMonitorRestartsProcessesAndReportsChanges(t *testing.T) {
 	o := image(t)
 	write(t, filepath.Join(o.InputDir, "config.json"), configuration, 0o644)
 	r := launch(t, o)
@@ -253,7 +253,7 @@ func TestRefusedConfigurationChangesNothing(t *testing.T) {
 	}
 }
 
-func TestIsolatedPodRunsNoServer(t *testing.T) {
+func TestAnIsolatedPodRunsNoFdbserver(t *testing.T) {
 	o := image(t)
 	write(t, filepath.Join(o.InputDir, "config.json"), configuration, 0o644)
 	r := launch(t, o)
@@ -264,7 +264,7 @@ func TestIsolatedPodRunsNoServer(t *testing.T) {
 	r.next(t)
 }
 
-func TestServersStayStoppedWithoutRunServers(t *testing.T) {
+func TestNoProcessStartsIfRunServersIsFalse(t *testing.T) {
 	o := image(t)
 	write(t, filepath.Join(o.InputDir, "config.json"), `{"version":"7.3.79","runServers":false}`, 0o644)
 	r := launch(t, o)

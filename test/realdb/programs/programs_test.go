@@ -20,7 +20,7 @@ func directory(t *testing.T, names ...string) string {
 	return dir
 }
 
-func TestProgramsAreReadByVersion(t *testing.T) {
+func TestProgramDirectoriesAreParsedByVersion(t *testing.T) {
 	one, two := directory(t, Needed...), directory(t, Needed...)
 	got, err := Parse("7.3.78=" + one + ",7.3.79=" + two)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestProgramsAreReadByVersion(t *testing.T) {
 	}
 }
 
-func TestIncompleteProgramsAreRefused(t *testing.T) {
+func TestInvalidFoundationDBProgramDirectoriesAreRejected(t *testing.T) {
 	complete, without := directory(t, Needed...), directory(t, "fdbserver")
 	data := directory(t, Needed...)
 	if err := os.Chmod(filepath.Join(data, "fdbcli"), 0o600); err != nil {

@@ -105,7 +105,7 @@ func expect(a fdb.Address, c tls.Certificate, from time.Time) fdb.ServedCertific
 	return fdb.ServedCertificate{Address: a, Fingerprint: fdb.Fingerprint(c.Certificate[0]), NotBefore: from, NotAfter: from.Add(24 * time.Hour)}
 }
 
-func TestTheServedCertificateIsReadWithoutOneOfTheClient(t *testing.T) {
+func TestServedCertificatesAreReadWithoutAClientCertificate(t *testing.T) {
 	log.SetOutput(io.Discard)
 	old, renewed := ecdsaCertificate(t, noon.Add(-24*time.Hour)), rsaCertificate(t, noon)
 	first, second := process(t, "tcp4", old, nil), process(t, "tcp4", renewed, nil)
@@ -120,7 +120,7 @@ func TestTheServedCertificateIsReadWithoutOneOfTheClient(t *testing.T) {
 }
 
 // A process that reloads its files serves the renewed certificate to new connections.
-func TestARenewedCertificateIsReadOnceItIsServed(t *testing.T) {
+func TestTheServedCertificateIsReadAgainAfterItsRenewal(t *testing.T) {
 	old, renewed := ecdsaCertificate(t, noon.Add(-24*time.Hour)), ecdsaCertificate(t, noon)
 	current := &old
 	address := process(t, "tcp4", old, func(c *tls.Config) {
@@ -139,7 +139,7 @@ func TestARenewedCertificateIsReadOnceItIsServed(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotServeACertificateIsUnknown(t *testing.T) {
+func TestServedCertificatesThatCannotBeReadAreUnknown(t *testing.T) {
 	listen := func(handle func(net.Conn)) fdb.Address {
 		listener, err := net.Listen("tcp4", "127.0.0.1:0")
 		if err != nil {
@@ -194,7 +194,7 @@ func (a answers) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, errors.New("no program is opened")
 }
 
-func TestOutputThatIsNotCompleteIsAnError(t *testing.T) {
+func TestIncompleteOutputOfServedCertificatesIsAnError(t *testing.T) {
 	address := fdb.Address{Host: "10.0.0.1", Port: 4500, TLS: true}
 	for what, tc := range map[string]struct {
 		given answers

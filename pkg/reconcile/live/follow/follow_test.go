@@ -79,7 +79,7 @@ func member(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: key.Namespace, Name: name, Labels: sample().MatchLabels()}
 }
 
-func TestWhatAFollowerTells(t *testing.T) {
+func TestAFollowerReportsChangedFacets(t *testing.T) {
 	tainted := sample()
 	tainted.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{{}}
 	tests := map[string]struct {
@@ -166,7 +166,7 @@ func taint(ctx context.Context, c client.Client) error {
 
 // A backup is followed with its agents, whose deployment changes when they become ready. What
 // a pass writes into the status of a resource wakes no pass.
-func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
+func TestAFollowerReportsChangesOfBackupsRestoresAndAgents(t *testing.T) {
 	b := &v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: key.Namespace, Generation: 1}}
 	ready := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
 		Name: "nightly-backup-agents", Namespace: key.Namespace, Labels: map[string]string{v1beta2.LabelBackupFor: "b"},
@@ -216,7 +216,7 @@ func TestAFollowerTellsOfBackupsRestoresAndAgents(t *testing.T) {
 	}
 }
 
-func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
+func TestAFollowerFollowsTheCurrentLabelsOfTheCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cluster := sample()
 		f := following(t, plan.Pods, nil, cluster.DeepCopy())
@@ -235,7 +235,7 @@ func TestAFollowerFollowsWhatBelongsToTheClusterNow(t *testing.T) {
 	})
 }
 
-func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
+func TestAFollowerListsOnlyResourcesOfItsCluster(t *testing.T) {
 	var mu sync.Mutex
 	requested := map[string]string{}
 	api := fake.NewClientBuilder().WithScheme(scheme(t)).WithInterceptorFuncs(interceptor.Funcs{
@@ -265,7 +265,7 @@ func TestAFollowerAsksForWhatBelongsToTheClusterOnly(t *testing.T) {
 	}
 }
 
-func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
+func TestAFollowerReportsAForbiddenListAndRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refuse := map[string]error{"PodList": errors.New("forbidden")}
 		f := following(t, plan.Pods|plan.Services, refuse, sample())
@@ -291,7 +291,7 @@ func TestAFollowerThatIsRefusedSaysSoAndTriesAgain(t *testing.T) {
 
 // A watch that broke is followed by a list: what changed in between is told, and
 // nothing when nothing did.
-func TestAWatchThatBrokeMissesNothing(t *testing.T) {
+func TestAnExpiredWatchReportsChangesMissedInBetween(t *testing.T) {
 	for name, change := range map[string]bool{"a pod came in between": true, "nothing did": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestOnlyADeadProcessOfThisMachineCountsAsDead(t *testing.T) {
+func TestALeaseHolderHasEndedOnlyIfItsLocalProcessHasExited(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows whether a process of another run still lives")
 	}

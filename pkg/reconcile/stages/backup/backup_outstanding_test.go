@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestWhatIsOutstandingOfABackup counts the differences between a resource's backup and its spec.
-func TestWhatIsOutstandingOfABackup(t *testing.T) {
+// TestOutstandingChangesOfABackupAreCounted counts the differences between a resource's backup and its spec.
+func TestOutstandingChangesOfABackupAreCounted(t *testing.T) {
 	period := func(s *plan.Snapshot) { s.Backup.Spec.SnapshotPeriodSeconds = new(7) }
 	for name, tc := range map[string]struct {
 		given change
@@ -35,8 +35,8 @@ func TestWhatIsOutstandingOfABackup(t *testing.T) {
 	}
 }
 
-// TestAgentsOfAnotherBackupCountWhereTheyRunAndStay looks for another resource with agents.
-func TestAgentsOfAnotherBackupCountWhereTheyRunAndStay(t *testing.T) {
+// TestAgentsOfAnotherBackupCountOnlyIfTheyRunAndRemain looks for another resource with agents.
+func TestAgentsOfAnotherBackupCountOnlyIfTheyRunAndRemain(t *testing.T) {
 	other := func(edit func(*v1beta2.FoundationDBBackup)) change {
 		return func(s *plan.Snapshot) {
 			besides(func(b *v1beta2.FoundationDBBackup) {
@@ -66,8 +66,8 @@ func TestAgentsOfAnotherBackupCountWhereTheyRunAndStay(t *testing.T) {
 	}
 }
 
-// TestAKeyIsKeptWhereTheVersionCanEncrypt tries both kinds of version with and without a key.
-func TestAKeyIsKeptWhereTheVersionCanEncrypt(t *testing.T) {
+// TestAnEncryptionKeyRequiresAVersionThatSupportsIt tries both kinds of version with and without a key.
+func TestAnEncryptionKeyRequiresAVersionThatSupportsIt(t *testing.T) {
 	version := func(text string) fdb.Version {
 		v, err := fdb.ParseVersion(text)
 		if err != nil {

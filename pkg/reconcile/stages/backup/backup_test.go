@@ -260,7 +260,7 @@ func TestToggleBackupPaused(t *testing.T) {
 
 // One switch is for all agents of a database: two resources with different states would toggle
 // it continuously, and the running one would fall behind.
-func TestBackupsOfOneClusterAgreeOnAPause(t *testing.T) {
+func TestBackupsOfAClusterMustAgreeToPauseAgents(t *testing.T) {
 	paused := func(s *plan.Snapshot) { s.BackupStatus.Status.AgentsPaused = true }
 	other := func(state v1beta2.BackupState, edits ...func(*v1beta2.FoundationDBBackup)) change {
 		return besides(func(b *v1beta2.FoundationDBBackup) {
@@ -316,7 +316,7 @@ func TestModifyBackup(t *testing.T) {
 }
 
 // Two backups in one destination cannot be distinguished when one of them is restored.
-func TestNoBackupGoesWhereAnotherRecordsDoes(t *testing.T) {
+func TestNoBackupUsesTheDestinationOfAnotherResource(t *testing.T) {
 	moved := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.BlobStoreConfiguration.Bucket = "archive" })
 	hourly := spec(func(b *v1beta2.FoundationDBBackupSpec) { b.SnapshotPeriodSeconds = new(3600) })
 	other := func(bucket string, edits ...func(*v1beta2.FoundationDBBackup)) change {
@@ -402,7 +402,7 @@ func TestCarryOutDeletion(t *testing.T) {
 
 // The deletion of a resource keeps what is still in use: the data of a restore that reads it,
 // and the agents of one that has no others.
-func TestADeletedBackupWaitsForItsUsers(t *testing.T) {
+func TestABackupDeletionWaitsWhileItsDataOrAgentsAreInUse(t *testing.T) {
 	const remove, place = "remove the finalizer from FoundationDBBackup nightly", "blobstore://key@store:443/elsewhere?bucket=b"
 	stop, cleanup := policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup)
 	wipe := "delete all data of the backup at " + nightlyURL + ", then " + remove
@@ -512,7 +512,7 @@ func TestUpdateBackupAgents(t *testing.T) {
 	})
 }
 
-func TestBackupStagesArePureAndHonest(t *testing.T) {
+func TestBackupStagesArePureAndReadOnlyDeclaredFacets(t *testing.T) {
 	changes := []change{
 		same, neverRan, hasFinished, toAnotherPlace, unasked, unmanaged, oneTime, deleting, state(v1beta2.BackupStatePaused), state(v1beta2.BackupStateStopped),
 		policy(v1beta2.BackupDeletionPolicyStop), policy(v1beta2.BackupDeletionPolicyCleanup),

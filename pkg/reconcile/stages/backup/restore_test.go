@@ -161,7 +161,7 @@ func TestUpdateRestoreStatus(t *testing.T) {
 	})
 }
 
-func TestRestoreStagesArePureAndHonest(t *testing.T) {
+func TestRestoreStagesReadOnlyDeclaredFacetsAndChangeNothing(t *testing.T) {
 	all := plan.Everything | plan.EverythingOfBackups
 	for _, first := range []change{same, recorded("", true), recorded(v1beta2.RestoreStateRunning, true), recorded(v1beta2.RestoreStateCompleted, false)} {
 		for _, second := range []change{same, shown(fdb.RestoreRunning), shown(fdb.RestoreCompleted), shown(fdb.RestoreAborted), nobodyAnswers, occupied} {
@@ -184,7 +184,7 @@ func TestRestoreStagesArePureAndHonest(t *testing.T) {
 }
 
 // An older restore of the same destination stays listed. It is not one whose start was not observed.
-func TestAnUnobservedRestoreIsNotAnOlderOne(t *testing.T) {
+func TestAnOlderFinishedRestoreIsNotTakenForALostStart(t *testing.T) {
 	noted, unknown := recorded(v1beta2.RestoreStateQueued, false), recorded(v1beta2.RestoreStateUnknown, false)
 	const lost = "update status: the restore is Unknown"
 	const holds = "or lists only one that is over and may be older"
@@ -244,7 +244,7 @@ func TestAbortRestore(t *testing.T) {
 	})
 }
 
-func TestRecordAborted(t *testing.T) {
+func TestAbortedRestoresAreWrittenToTheStatus(t *testing.T) {
 	checkRestore(t, recordAborted, map[string]backupRow{
 		"records the end, and needs no user":      {given: changed(started, shown(fdb.RestoreAborted)), does: []string{"update status: the restore is aborted"}},
 		"reports that it was done before":         {given: changed(started, shown(fdb.RestoreCompleted)), holds: "not aborted", manual: true},

@@ -72,7 +72,7 @@ func TestSetRestoreVersion(t *testing.T) {
 }
 
 // The latest version has the mistake that a user restores a time for.
-func TestARestoreOfATimeStartsWithNoOtherVersion(t *testing.T) {
+func TestRestoreAtStartsOnlyWithTheVersionOfItsTime(t *testing.T) {
 	start := "restore everything as of version 2799000000 from " + nightlyURL + " into sample, which is locked until the restore is complete"
 	checkRestore(t, startRestoreAt(mistake), map[string]backupRow{
 		"starts with the version of the time": {given: chosen(mistake, 2_799_000_000), does: []string{start}},

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// TestUsesOfStoresAreReadForADeletionOnly compares for which backups the database is read.
-func TestUsesOfStoresAreReadForADeletionOnly(t *testing.T) {
+// TestBackupStoreUsesAreReadOnlyBeforeADeletion compares for which backups the database is read.
+func TestBackupStoreUsesAreReadOnlyBeforeADeletion(t *testing.T) {
 	kept := func(s *plan.Snapshot) { s.Backup.Finalizers = []string{v1beta2.FinalizerBackup} }
 	for name, tc := range map[string]struct {
 		given change

@@ -76,7 +76,7 @@ func check(t *testing.T, d plan.Decision, does []string, holds string, manual bo
 	}
 }
 
-func TestAGroupWithoutAServiceAddressDoesNotHoldOthers(t *testing.T) {
+func TestAServiceWithoutAnAddressDoesNotBlockOtherPods(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.PublicIPFromService(&s)
 	serviceOf("10.96.0.9")(&s)
@@ -94,7 +94,7 @@ func TestAGroupWithoutAServiceAddressDoesNotHoldOthers(t *testing.T) {
 	}
 }
 
-func TestANewPodKnowsItsConfigurationAndItsServiceAddress(t *testing.T) {
+func TestANewPodIsAnnotatedWithItsConfigMapHashAndServiceIP(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(stagestest.LosePod, stagestest.PublicIPFromService, serviceOf("10.96.0.9"))(&s)
 	pod := AddPods.Decide(s).Actions[0].(plan.CreatePod).Object
@@ -205,7 +205,7 @@ func TestAddServices(t *testing.T) {
 	}
 }
 
-func TestAServiceUpdateKeepsWhatOthersSet(t *testing.T) {
+func TestAServiceUpdateKeepsForeignLabelsAndTheClusterIP(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Cluster.Spec.Routing.HeadlessService = new(true)
 	service := objects.HeadlessService(s.Cluster)
@@ -254,7 +254,7 @@ func TestUpdateConfigMap(t *testing.T) {
 	}
 }
 
-func TestAConfigMapUpdateKeepsWhatOthersSet(t *testing.T) {
+func TestAConfigMapUpdateKeepsLabelsOfOtherClients(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.ConfigMap.ResourceVersion = "7"
 	s.ConfigMap.Labels["theirs"] = "1"

@@ -112,7 +112,7 @@ func TestNewIDsAreRandomAndUnused(t *testing.T) {
 	}
 }
 
-func TestTheSamePassDrawsTheSameIDs(t *testing.T) {
+func TestAddProcessGroupsChoosesIDsDeterministically(t *testing.T) {
 	s := stagestest.EmptyCluster(t)
 	if diff := cmp.Diff(AddProcessGroups.Decide(s), AddProcessGroups.Decide(s)); diff != "" {
 		t.Errorf("a second decision differs:\n%s", diff)
@@ -120,7 +120,7 @@ func TestTheSamePassDrawsTheSameIDs(t *testing.T) {
 }
 
 // A new group with a known ID would be confused with the old one.
-func TestAKnownIDIsNeverDrawn(t *testing.T) {
+func TestNewProcessGroupsNeverReuseAKnownID(t *testing.T) {
 	known := map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
 		"because the record has it": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
 			removed := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage}
@@ -165,7 +165,7 @@ func exclude(s *plan.Snapshot, target string) {
 	s.Database.Status.Cluster.Configuration.ExcludedServers = append(s.Database.Status.Cluster.Configuration.ExcludedServers, fdb.ExcludedServer{Locality: target})
 }
 
-func TestNewGroupsCarryThePrefixAndTheirFirstConditions(t *testing.T) {
+func TestNewGroupsHaveThePrefixAndInitialConditions(t *testing.T) {
 	s := stagestest.EmptyCluster(t)
 	s.Cluster.Spec.ProcessGroupIDPrefix = "dc1"
 	d := AddProcessGroups.Decide(s)
@@ -194,7 +194,7 @@ func TestNewGroupsCarryThePrefixAndTheirFirstConditions(t *testing.T) {
 	}
 }
 
-func TestNewGroupsMissTheirServicesWhereAddressesComeFromThose(t *testing.T) {
+func TestNewGroupsHaveMissingServiceIfPublicIPsComeFromServices(t *testing.T) {
 	s := stagestest.EmptyCluster(t)
 	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
 	after := AddProcessGroups.Decide(s).Actions[0].(plan.Edit).Apply(s)

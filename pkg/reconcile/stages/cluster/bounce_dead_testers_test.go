@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-func TestTheClusterControllerForgetsRemovedTesters(t *testing.T) {
+func TestTheClusterControllerIsRestartedAfterTesterRemoval(t *testing.T) {
 	const restart = "restart 1 process of stateless-105 at once"
 	tests := map[string]stagestest.RemovalCase{
 		"it is restarted in a version that never does": {From: stagestest.DeadTester, Does: []string{restart}},

@@ -125,7 +125,7 @@ func editMain(pod *corev1.Pod, edit func(*corev1.Container)) {
 
 // A process with a TLS listener and without a certificate exits at once; all of them would exit
 // together.
-func TestServersAreTakenToTLSOnlyWithCertificates(t *testing.T) {
+func TestProcessesRestartWithTLSOnlyIfCertificatesAreConfigured(t *testing.T) {
 	const (
 		all    = "restart 3 processes of storage-114, storage-115, storage-116 at once"
 		untold = "processes are not restarted with a TLS listener: neither variables of container foundationdb (FDB_TLS_CERTIFICATE_FILE, FDB_TLS_KEY_FILE) nor custom parameters configure them for storage-115"
@@ -255,7 +255,7 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 	}
 }
 
-func TestAnUpgradeNamesWhatItLeavesInTheOldVersion(t *testing.T) {
+func TestAnUpgradeReportsGroupsKeptFromRestarting(t *testing.T) {
 	s := stagestest.Upgrading(t)
 	s.Cluster.Spec.Buggify.IgnoreDuringRestart = []v1beta2.ProcessGroupID{"storage-114"}
 	d := BounceProcesses.Decide(s)
@@ -284,7 +284,7 @@ func TestAnUpgradeRestartsAllOldProcessesOrNone(t *testing.T) {
 	}
 }
 
-func TestARestartNamesTheProcessesAddresses(t *testing.T) {
+func TestARestartListsTheAddressesOfItsProcesses(t *testing.T) {
 	d := BounceProcesses.Decide(stagestest.NewKnobs(t))
 	restart, ok := d.Actions[0].(plan.RestartProcesses)
 	if !ok {

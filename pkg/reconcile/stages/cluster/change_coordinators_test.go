@@ -172,7 +172,7 @@ func TestChangeCoordinators(t *testing.T) {
 	}
 }
 
-func TestCoordinatorsNamedByDNSAreFound(t *testing.T) {
+func TestCoordinatorsByDNSNameNeedNoChange(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Cluster.Spec.Routing.UseDNSInClusterFile = nil // the default: by name
 	for i, g := range s.Groups() {

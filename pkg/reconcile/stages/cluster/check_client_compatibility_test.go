@@ -125,7 +125,7 @@ func TestCheckClientCompatibility(t *testing.T) {
 	})
 }
 
-func TestOldClientsAreCheckedAgainAfterAMinute(t *testing.T) {
+func TestIncompatibleClientsAreCheckedAgainAfterAMinute(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	changingTo("7.4.6", "7.3.79", fdb.ConnectedClient{Address: "192.0.2.7:1"})(&s)
 	d := CheckClientCompatibility.Decide(s)

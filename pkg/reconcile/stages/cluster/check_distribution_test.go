@@ -15,8 +15,8 @@ func redundancy(mode v1beta2.RedundancyMode) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = mode }
 }
 
-// TestFaultDomainsThatADistributionNeeds has one fault domain too few, and enough.
-func TestFaultDomainsThatADistributionNeeds(t *testing.T) {
+// TestFaultDomainsRequiredByADistribution has one fault domain too few, and enough.
+func TestFaultDomainsRequiredByADistribution(t *testing.T) {
 	twoRegions := func(s *plan.Snapshot) {
 		s.Cluster.Spec.DatabaseConfiguration.UsableRegions = 2
 		s.Cluster.Spec.DatabaseConfiguration.Regions = []v1beta2.Region{
@@ -57,7 +57,7 @@ func TestFaultDomainsThatADistributionNeeds(t *testing.T) {
 	}
 }
 
-func TestARefusedDistribution(t *testing.T) {
+func TestWhichDistributionConfigChangesAreRefused(t *testing.T) {
 	two, three := stagestest.Packs(2, v1beta2.BinPackClass), stagestest.Packs(3, v1beta2.BinPackClass)
 	packed := func(config *v1beta2.DistributionConfig) func(testing.TB) plan.Snapshot {
 		return func(tb testing.TB) plan.Snapshot { tb.Helper(); return stagestest.PackedCluster(tb, config, 1, 2, 3) }

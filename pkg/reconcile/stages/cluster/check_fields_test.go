@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-func TestFieldsThatTheAPIServerDroppedAreReported(t *testing.T) {
+func TestTheFieldCheckRefusesFieldsDroppedByTheAPIServer(t *testing.T) {
 	const kept, distribution, detection = v1beta2.ExtensionCancelReplacements, v1beta2.ExtensionDistributionConfig, v1beta2.ExtensionFailureDetectionCronJob
 	applied := func(spec string) func(*v1beta2.FoundationDBCluster) {
 		return func(c *v1beta2.FoundationDBCluster) {

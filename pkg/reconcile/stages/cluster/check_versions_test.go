@@ -48,7 +48,7 @@ func withOneNewPod(version string) func(*plan.Snapshot) {
 	}
 }
 
-func TestChangesThatLoseTheDatabaseAreRefused(t *testing.T) {
+func TestVersionChangesThatLoseTheDatabaseAreRefused(t *testing.T) {
 	rocksdb := withEngine("ssd-rocksdb-v1")
 	stagestest.Decides(t, CheckClientCompatibility, map[string]stagestest.Decision{
 		"refuses a patch release with other messages of log servers": {
@@ -77,7 +77,7 @@ func TestChangesThatLoseTheDatabaseAreRefused(t *testing.T) {
 }
 
 // Each fact that loses a database refuses the change it is about, by its ID.
-func TestEveryFactThatLosesADatabaseRefuses(t *testing.T) {
+func TestVersionChangesThatLoseADatabaseAreRefused(t *testing.T) {
 	seen := 0
 	for _, f := range versionfacts.All() {
 		if !f.Consequence.LosesDatabase() || len(f.Changes) == 0 {

@@ -171,7 +171,7 @@ func chosenProcesses(s plan.Snapshot, d plan.Decision) []fdb.Process {
 
 // However the processes are spread, a change tolerates more than before, has no fewer coordinators,
 // an odd number of them, and is followed by no other change.
-func TestCoordinatorsOnTheWayOnlyGetStronger(t *testing.T) {
+func TestEveryCoordinatorChangeIncreasesFaultTolerance(t *testing.T) {
 	changes := 0
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 11))

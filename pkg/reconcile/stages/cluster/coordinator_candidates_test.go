@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestWhoMayBecomeACoordinator tries the process of storage-114.
-func TestWhoMayBecomeACoordinator(t *testing.T) {
+// TestWhichProcessesAreCoordinatorCandidates tries the process of storage-114.
+func TestWhichProcessesAreCoordinatorCandidates(t *testing.T) {
 	const id = v1beta2.ProcessGroupID("storage-114")
 	process := func(edit func(*fdb.Process)) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { stagestest.EditProcess(s, s.Cluster.ProcessGroup(id), edit) }
@@ -63,8 +63,8 @@ func listedForRemoval(other string, id v1beta2.ProcessGroupID) func(*plan.Snapsh
 	}
 }
 
-// TestWhoseReportIsAwaited checks whether a group that does not report may yet become a coordinator.
-func TestWhoseReportIsAwaited(t *testing.T) {
+// TestWhichCoordinatorCandidatesAreAwaited checks whether a group that does not report may yet become a coordinator.
+func TestWhichCoordinatorCandidatesAreAwaited(t *testing.T) {
 	for name, tc := range map[string]struct {
 		class        v1beta2.ProcessClass
 		unresponsive time.Duration // negative: the status does not have the condition
@@ -97,7 +97,7 @@ func TestWhoseReportIsAwaited(t *testing.T) {
 	}
 }
 
-func TestThePrimaryDataCenter(t *testing.T) {
+func TestThePrimaryDataCenterHasTheHighestPriority(t *testing.T) {
 	dc := func(id string, priority, satellite int) v1beta2.DataCenter {
 		return v1beta2.DataCenter{ID: id, Priority: priority, Satellite: satellite}
 	}

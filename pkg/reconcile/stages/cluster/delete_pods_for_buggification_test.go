@@ -63,7 +63,7 @@ func templateWantsIt(s *plan.Snapshot) {
 	s.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral] = settings
 }
 
-func TestAllPodsCrashAtOnceWhenTheSpecSaysSo(t *testing.T) {
+func TestCrashLoopOfAllProcessGroupsDeletesAllPodsAtOnce(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	crashing(v1beta2.ContainerMain, v1beta2.AllProcessGroups)(&s)
 	d := DeletePodsForBuggification.Decide(s)
@@ -74,7 +74,7 @@ func TestAllPodsCrashAtOnceWhenTheSpecSaysSo(t *testing.T) {
 
 // Hours of crashing on purpose are no reason to replace the group once the fault is removed from the
 // spec.
-func TestFailuresOnPurposeCountFromTheirEnd(t *testing.T) {
+func TestBuggifiedFailuresCountFromTheEndOfTheFault(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	crashing(v1beta2.ContainerMain, stagestest.OneGroup)(&s)
 	remade(&s)

@@ -33,7 +33,7 @@ func TestDeleteTerminalPods(t *testing.T) {
 	})
 }
 
-func TestAYoungTerminalPodIsCheckedAgainInTime(t *testing.T) {
+func TestAYoungTerminalPodIsCheckedAgainAfterTheRemainingDelay(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	ended(corev1.PodFailed, 22*time.Second)(&s)
 	if d := DeleteTerminalPods.Decide(s); d.Hold == nil || d.Hold.RetryAfter != 8*time.Second {

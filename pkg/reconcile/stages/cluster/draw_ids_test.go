@@ -21,8 +21,8 @@ func countsAfter(s plan.Snapshot) distribution.Tally {
 	return distribution.Of(s.Cluster).Count(s.Remaining())
 }
 
-// TestNumbersOfANewClusterFitItsBuckets draws the process groups of new clusters with many seeds.
-func TestNumbersOfANewClusterFitItsBuckets(t *testing.T) {
+// TestProcessGroupIDsOfANewClusterAreSpreadEvenlyOverBuckets draws the process groups of new clusters with many seeds.
+func TestProcessGroupIDsOfANewClusterAreSpreadEvenlyOverBuckets(t *testing.T) {
 	const storage, log, stateless = v1beta2.ProcessClassStorage, v1beta2.ProcessClassLog, v1beta2.ProcessClassStateless
 	for pack, packs := range map[v1beta2.BinPack]map[v1beta2.ProcessClass]distribution.Counts{
 		v1beta2.BinPackClass:    {storage: {1, 1, 1}, log: {2, 1, 1}, stateless: {3, 3, 3}},
@@ -55,8 +55,8 @@ func TestNumbersOfANewClusterFitItsBuckets(t *testing.T) {
 	}
 }
 
-// TestReplacementsFallIntoTheBucketThatWasLeft marks storage process groups of a packed cluster.
-func TestReplacementsFallIntoTheBucketThatWasLeft(t *testing.T) {
+// TestReplacementsGetIDsOfTheVacatedBucket marks storage process groups of a packed cluster.
+func TestReplacementsGetIDsOfTheVacatedBucket(t *testing.T) {
 	for name, tc := range map[string]struct {
 		numbers []int
 		marked  []v1beta2.ProcessGroupID
@@ -84,9 +84,9 @@ func TestReplacementsFallIntoTheBucketThatWasLeft(t *testing.T) {
 	}
 }
 
-// TestABucketWithoutANumberIsNotDrawn uses all numbers of a bucket: with as many fault domains as
+// TestIDsAreNotDrawnFromABucketWithoutFreeNumbers uses all numbers of a bucket: with as many fault domains as
 // numbers, each has one.
-func TestABucketWithoutANumberIsNotDrawn(t *testing.T) {
+func TestIDsAreNotDrawnFromABucketWithoutFreeNumbers(t *testing.T) {
 	s := stagestest.EmptyCluster(t)
 	stagestest.Packing(stagestest.Packs(v1beta2.MaxProcessGroupNumber, v1beta2.BinPackClass))(&s)
 	s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{"storage-99999", "storage-1"} // of the buckets 0 and 1

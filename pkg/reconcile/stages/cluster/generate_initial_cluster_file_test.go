@@ -169,7 +169,7 @@ func TestThreeDataHallStartsWithThreeCoordinators(t *testing.T) {
 	}
 }
 
-func TestTheFirstConnectionStringIsNamedAsTheSpecAsks(t *testing.T) {
+func TestTheInitialConnectionStringUsesTheNamesOfTheSpec(t *testing.T) {
 	tests := map[string]struct {
 		partial v1beta2.ConnectionString
 		want    string

@@ -28,7 +28,7 @@ func stagesOfANewCluster() []plan.Stage {
 	return []plan.Stage{UpdateConfigMap, AddProcessGroups, GenerateInitialClusterFile}
 }
 
-func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
+func TestTheConfigMapClusterFileIsKeptAfterTheStatusIsLost(t *testing.T) {
 	s := lostResource(t)
 	for _, stage := range stagesOfANewCluster() {
 		d := stage.Decide(s)
@@ -41,7 +41,7 @@ func TestTheLastCopyOfTheClusterFileIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
+func TestNoNewDatabaseIsCreatedOverVolumesWithoutAClusterFile(t *testing.T) {
 	tests := map[string]func(*plan.Snapshot){
 		"with pods":    func(*plan.Snapshot) {},
 		"volumes only": func(s *plan.Snapshot) { s.Pods = map[string]*corev1.Pod{} },
@@ -68,7 +68,7 @@ func TestVolumesWithoutAClusterFileAreNoNewDatabase(t *testing.T) {
 
 // Before the first pass has written anything, a ConfigMap and terminating objects of an earlier
 // cluster of the same name are no reason to stop.
-func TestANewClusterIsNoLostOne(t *testing.T) {
+func TestANewClusterIsNotTakenForALostDatabase(t *testing.T) {
 	s := lostResource(t)
 	s.ConfigMap.Data[objects.KeyClusterFile] = ""
 	for _, pod := range s.Pods {

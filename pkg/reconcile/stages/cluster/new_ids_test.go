@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestAnIDThatIsInUseIsNotDrawn draws IDs, uses them in one place, and draws again with the same
+// TestNewProcessGroupIDsAvoidIDsInUse draws IDs, uses them in one place, and draws again with the same
 // seed.
-func TestAnIDThatIsInUseIsNotDrawn(t *testing.T) {
+func TestNewProcessGroupIDsAvoidIDsInUse(t *testing.T) {
 	for name, use := range map[string]func(*plan.Snapshot, v1beta2.ProcessGroupID){
 		"in the record": func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
 			g := &v1beta2.ProcessGroupStatus{ProcessGroupID: id, ProcessClass: v1beta2.ProcessClassStorage}
@@ -59,9 +59,9 @@ func TestAnIDThatIsInUseIsNotDrawn(t *testing.T) {
 	}
 }
 
-// TestNoIDIsDrawnTwice draws so many that two equal numbers among them are practically certain: the
+// TestNewProcessGroupIDsAreUnique draws so many that two equal numbers among them are practically certain: the
 // chance of none is below 1 in 10^15.
-func TestNoIDIsDrawnTwice(t *testing.T) {
+func TestNewProcessGroupIDsAreUnique(t *testing.T) {
 	seen := map[v1beta2.ProcessGroupID]bool{}
 	for _, g := range newGroups(stagestest.HealthyCluster(t), map[v1beta2.ProcessClass]int{v1beta2.ProcessClassStorage: 3000}) {
 		if seen[g.ID] {
@@ -71,8 +71,8 @@ func TestNoIDIsDrawnTwice(t *testing.T) {
 	}
 }
 
-// TestClassesDrawDifferentNumbers compares the numbers of two classes of one pass.
-func TestClassesDrawDifferentNumbers(t *testing.T) {
+// TestNewGroupsOfDifferentClassesHaveDifferentNumbers compares the numbers of two classes of one pass.
+func TestNewGroupsOfDifferentClassesHaveDifferentNumbers(t *testing.T) {
 	missing := map[v1beta2.ProcessClass]int{v1beta2.ProcessClassStorage: 3, v1beta2.ProcessClassLog: 3}
 	numbers := map[string]int{}
 	for _, g := range newGroups(stagestest.HealthyCluster(t), missing) {

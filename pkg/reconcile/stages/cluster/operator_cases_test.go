@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/opcases"
 )
 
-// TestStagesDecideAsTheOperatorsRelease compares internal decisions of stages, which cannot be tested
+// TestStagesMatchTheOperatorsRecordedDecisions compares internal decisions of stages, which cannot be tested
 // from outside, with the operator's recorded decisions.
-func TestStagesDecideAsTheOperatorsRelease(t *testing.T) {
+func TestStagesMatchTheOperatorsRecordedDecisions(t *testing.T) {
 	opcases.Suite{Package: opcases.Stages, Comparisons: map[string]opcases.Comparison{
 		"api_v1beta2/v1beta2.FoundationDBBackup.CheckReconciliation.jsonl.gz": compareBackupGenerations,
 

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestOthersProcessesHaveNotEndedByAPartialDocument tests the check alone: other checks refuse
+// TestAPartialStatusNeverProvesRemovalInOtherInstances tests the check alone: other checks refuse
 // such a document as well.
-func TestOthersProcessesHaveNotEndedByAPartialDocument(t *testing.T) {
+func TestAPartialStatusNeverProvesRemovalInOtherInstances(t *testing.T) {
 	s := stagestest.InGlobalMode(stagestest.RemovableStorage)(t)
 	members := []fdb.Member{{Instance: "dc2", Group: "dc2-storage-1"}}
 	if check := (&removal{s: s}).othersRemoved(members); !check.OK {
@@ -24,9 +24,9 @@ func TestOthersProcessesHaveNotEndedByAPartialDocument(t *testing.T) {
 	}
 }
 
-// TestNoProcessIsMissingInAPartialDocument matters to UpdatePods, which stops at a pod with the desired
+// TestProcessesAbsentFromAPartialStatusDoNotCountAsMissing matters to UpdatePods, which stops at a pod with the desired
 // spec whose processes do not report, and begins with zones that are down already.
-func TestNoProcessIsMissingInAPartialDocument(t *testing.T) {
+func TestProcessesAbsentFromAPartialStatusDoNotCountAsMissing(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	g := stagestest.FirstOf(s, "storage")
 	stagestest.DropProcess(&s, g)

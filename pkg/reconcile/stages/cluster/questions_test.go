@@ -34,7 +34,7 @@ func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapsh
 	}
 }
 
-func TestPodsMayGoDown(t *testing.T) {
+func TestWhichPodsMayBeTakenDown(t *testing.T) {
 	one := []v1beta2.ProcessGroupID{"storage-114"}
 	tests := map[string]questionCase{
 		"one pod of a healthy cluster": {ids: one},
@@ -111,7 +111,7 @@ func TestExclusionMayStart(t *testing.T) {
 	}
 }
 
-func TestUpgradesAreAskedAboutAsPassesAsk(t *testing.T) {
+func TestUpgradeChecksRefuseAnOlderMinorVersion(t *testing.T) {
 	to := func(version string) func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check {
 		return func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, version) }
 	}

@@ -491,7 +491,7 @@ func TestRemovePods(t *testing.T) {
 	}
 }
 
-func TestTheFaultDomainWithTheMostGroupsGoesFirst(t *testing.T) {
+func TestTheFaultDomainWithTheMostGroupsIsRemovedFirst(t *testing.T) {
 	s := stagestest.DrainedStorage(t)
 	for _, id := range []v1beta2.ProcessGroupID{"stateless-105", "stateless-106", "stateless-107"} {
 		g := s.Cluster.ProcessGroup(id)
@@ -534,7 +534,7 @@ func TestOnlyOneFaultDomainIsRemovedAtATime(t *testing.T) {
 
 // Two groups that were not drained may hold the only copies of some data between them, and the
 // database takes more than a minute to notice the removal of one of them.
-func TestGroupsThatWereNotDrainedGoOneFaultDomainAtATime(t *testing.T) {
+func TestUndrainedGroupsAreRemovedOneFaultDomainAtATime(t *testing.T) {
 	for _, mode := range []v1beta2.PodUpdateMode{v1beta2.PodUpdateModeZone, v1beta2.PodUpdateModeAll, v1beta2.PodUpdateModeProcessGroup} {
 		t.Run(string(mode), func(t *testing.T) {
 			s := stagestest.HealthyClusterOf(t, 5)

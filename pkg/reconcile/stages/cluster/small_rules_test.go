@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestWhereAVariableIsSet looks for a variable in custom parameters and in the pod that runs.
-func TestWhereAVariableIsSet(t *testing.T) {
+// TestTLSVariablesAreFoundInParametersAndPods looks for a variable in custom parameters and in the pod that runs.
+func TestTLSVariablesAreFoundInParametersAndPods(t *testing.T) {
 	const variable = "FDB_TLS_CERTIFICATE_FILE"
 	parameter := func(text v1beta2.FoundationDBCustomParameter) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
@@ -57,8 +57,8 @@ func TestWhereAVariableIsSet(t *testing.T) {
 	}
 }
 
-// TestARestartNamesEachGroupOnce restarts two processes of one group and one of another.
-func TestARestartNamesEachGroupOnce(t *testing.T) {
+// TestARestartListsEachProcessGroupOnce restarts two processes of one group and one of another.
+func TestARestartListsEachProcessGroupOnce(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	process := func(id string, port int) fdb.Process {
 		return fdb.Process{Address: fdb.Address{Host: "10.1.0.1", Port: port}, Locality: map[string]string{fdb.LocalityInstanceID: id}}
@@ -69,8 +69,8 @@ func TestARestartNamesEachGroupOnce(t *testing.T) {
 	}
 }
 
-// TestAServiceIsGivenWhatItLacks changes one field of a service, and checks the new object.
-func TestAServiceIsGivenWhatItLacks(t *testing.T) {
+// TestAServiceThatDiffersIsUpdatedToTheDesiredSpec changes one field of a service, and checks the new object.
+func TestAServiceThatDiffersIsUpdatedToTheDesiredSpec(t *testing.T) {
 	want := desiredService{Service: &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "s"}, Spec: corev1.ServiceSpec{
 		Selector: map[string]string{"a": "b"}, Ports: []corev1.ServicePort{{Name: "tls", Port: 4500}}, IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol},
 	}}}

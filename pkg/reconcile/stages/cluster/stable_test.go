@@ -22,7 +22,7 @@ var unrest = map[string]func(*fdb.Status){
 
 // A stage that is about to change a database makes all checks first. Each stage has something to do
 // that needs the lock, and does not do it.
-func TestNoStageDisturbsAnUnstableDatabase(t *testing.T) {
+func TestStagesThatChangeTheDatabaseWaitUntilItIsStable(t *testing.T) {
 	always := []string{"it is unavailable", "a restore has it locked", "its lock state is unknown"}
 	causesRecovery := append([]string{"11 generations of logs are active", "it recovered a moment ago"}, always...)
 	tests := map[string]struct {

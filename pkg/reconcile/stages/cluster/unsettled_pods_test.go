@@ -55,8 +55,8 @@ func TestForHowLongAPodIsUnsettled(t *testing.T) {
 	}
 }
 
-// TestMoreThanOneUnsettledPodIsCounted compares the evidence for one and for two pods.
-func TestMoreThanOneUnsettledPodIsCounted(t *testing.T) {
+// TestUnsettledPodEvidenceDependsOnTheNumberOfPods compares the evidence for one and for two pods.
+func TestUnsettledPodEvidenceDependsOnTheNumberOfPods(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	delete(s.Pods, "sample-storage-114")
 	one := settledEverywhere(s)
@@ -67,8 +67,8 @@ func TestMoreThanOneUnsettledPodIsCounted(t *testing.T) {
 	}
 }
 
-// TestWhereADatabaseIsAtHome has storage processes in one data center and others elsewhere.
-func TestWhereADatabaseIsAtHome(t *testing.T) {
+// TestTheHomeDataCenterIsThatOfAllStorageProcesses has storage processes in one data center and others elsewhere.
+func TestTheHomeDataCenterIsThatOfAllStorageProcesses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		storage [2]string
 		other   string

@@ -56,7 +56,7 @@ func TestUpdateLockConfiguration(t *testing.T) {
 	})
 }
 
-func TestASpecThatDeniesTheOwnLockIsWarned(t *testing.T) {
+func TestDenyingTheOwnControlPlaneInstanceIsReported(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	denying(nil, v1beta2.LockDenyListEntry{ID: "dc1"})(&s)
 	d := UpdateLockConfiguration.Decide(s)
@@ -65,7 +65,7 @@ func TestASpecThatDeniesTheOwnLockIsWarned(t *testing.T) {
 	}
 }
 
-func TestTheDenyListIsRecorded(t *testing.T) {
+func TestTheDenyListIsWrittenToTheStatus(t *testing.T) {
 	deny := v1beta2.LockDenyListEntry{ID: "dc2"}
 	tests := map[string]struct {
 		given func(*plan.Snapshot)

@@ -98,7 +98,7 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 
 // A group that is marked for removal restarts with all others in these cases, and holds data until it
 // is drained.
-func TestAMarkedGroupIsSyncedWhereAllRestartTogether(t *testing.T) {
+func TestAMarkedGroupGetsNewConfigurationOnlyForUpgradesAndTLS(t *testing.T) {
 	const nudge = "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
@@ -121,7 +121,7 @@ func TestAMarkedGroupIsSyncedWhereAllRestartTogether(t *testing.T) {
 	}
 }
 
-func TestAPodThatLagsDoesNotHoldOthers(t *testing.T) {
+func TestAPodWithOldConfigurationDoesNotBlockOtherPods(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	for _, g := range s.Groups() {
 		s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedConfigMap] = "old"
@@ -256,7 +256,7 @@ func TestUpdateLabels(t *testing.T) {
 	}
 }
 
-func TestAPatchNamesOnlyWhatIsWrong(t *testing.T) {
+func TestALabelPatchContainsOnlyWrongLabels(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.FirstPod(&s).Labels[v1beta2.LabelProcessClass] = "wrong"
 	got := UpdateLabels.Decide(s).Actions

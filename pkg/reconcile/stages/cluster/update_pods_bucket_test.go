@@ -10,7 +10,7 @@ import (
 )
 
 // Two buckets may share a fault domain where the spec only prefers that they do not.
-func TestOfEachClassOneBucketGoesDown(t *testing.T) {
+func TestOneBucketPerClassIsTakenDownAtATime(t *testing.T) {
 	pod := func(name string, class v1beta2.ProcessClass, bucket string) outdatedPod {
 		return outdatedPod{PodOfGroup: plan.PodOfGroup{Name: name}, class: class, bucket: bucket}
 	}

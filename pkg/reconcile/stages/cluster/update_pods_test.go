@@ -263,7 +263,7 @@ func TestUpdatePods(t *testing.T) {
 }
 
 // Without the lock two control-plane instances could each take a fault domain down at the same time.
-func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
+func TestPodUpdatesRequireTheLockUnlessAllPodsAreDeleted(t *testing.T) {
 	for mode, want := range map[v1beta2.PodUpdateMode]bool{v1beta2.PodUpdateModeZone: true, v1beta2.PodUpdateModeProcessGroup: true, v1beta2.PodUpdateModeAll: false} {
 		s := stagestest.OutdatedStorage(t)
 		s.Cluster.Spec.AutomationOptions.DeletionMode = mode
@@ -275,7 +275,7 @@ func TestPodsGoDownUnderTheLockUnlessAllGo(t *testing.T) {
 }
 
 // Whatever pods are outdated, one decision never affects two fault domains.
-func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
+func TestUpdatePodsDeletesPodsOfOneFaultDomainAtATime(t *testing.T) {
 	seeds := 200
 	if testing.Short() {
 		seeds = 40
@@ -301,7 +301,7 @@ func TestOneDecisionTakesDownOneFaultDomain(t *testing.T) {
 	}
 }
 
-func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
+func TestARecentlyRecreatedPodLimitsRecreationToItsFaultDomain(t *testing.T) {
 	s := stagestest.OutdatedStorage(t)
 	s.Pods["sample-storage-116"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(-30 * time.Second))
 	stagestest.EditProcess(&s, s.Cluster.ProcessGroup("storage-116"), func(p *fdb.Process) { p.UptimeSeconds = new(10.0) })
@@ -312,7 +312,7 @@ func TestAProcessThatIsYoungerThanItsPodIsBack(t *testing.T) {
 }
 
 // A pass with a retry time waits once, instead of checking every few seconds.
-func TestAnUpdateComesBackWhenAProcessIsOldEnough(t *testing.T) {
+func TestUpdatePodsRetriesWhenAYoungProcessIsOldEnough(t *testing.T) {
 	s := stagestest.OutdatedStorage(t)
 	stagestest.Uptime(&s, "log-101", 12*time.Second)
 	if d := UpdatePods(plan.Options{}).Decide(s); d.Hold == nil || d.Hold.RetryAfter != 78*time.Second || d.Hold.Manual {

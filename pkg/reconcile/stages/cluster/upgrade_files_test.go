@@ -33,7 +33,7 @@ func upgradingSplit(t *testing.T) plan.Snapshot {
 
 // An earlier confirmation of a pod does not count during an upgrade: a process that restarts without
 // the new binary does not start.
-func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
+func TestAnUpgradeWaitsUntilThePodHasTheNewFiles(t *testing.T) {
 	const binary = "storage-114 has not loaded bin/7.4.6/fdbserver"
 	copies := []string{"copy bin/7.4.6/fdbserver in the sidecar of sample-storage-114", "set on pod/sample-storage-114: foundationdb.org/outdated-config-map-seen"}
 	tests := map[string]struct {
@@ -70,7 +70,7 @@ func TestDuringAnUpgradeAPodIsReadyWhenItsFilesAreInPlace(t *testing.T) {
 }
 
 // The unified image's monitor accepts a configuration only when it has its binary.
-func TestDuringAnUpgradeAMonitorHasToAcceptTheNewVersion(t *testing.T) {
+func TestAnUpgradeWaitsUntilTheMonitorAcceptsTheNewVersion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		accepted string
 		lagging  bool

@@ -106,7 +106,7 @@ func TestTheCronJobOfTheFailureDetector(t *testing.T) {
 }
 
 // An update keeps what others added to the CronJob, and the version that it was read with.
-func TestAnUpdatedCronJobIsTheOneThatWasRead(t *testing.T) {
+func TestACronJobUpdateKeepsForeignMetadataAndResourceVersion(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(enabled, withJob(t, func(j *batchv1.CronJob) {
 		j.Spec.Schedule = "@daily"

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-func TestAgentsWaitForALostNodeForAMinute(t *testing.T) {
+func TestAgentPodsTolerateALostNodeForAMinuteIfRequested(t *testing.T) {
 	minute := []corev1.Toleration{
 		{Key: "node.kubernetes.io/not-ready", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: new(int64(60))},
 		{Key: "node.kubernetes.io/unreachable", Operator: "Exists", Effect: "NoExecute", TolerationSeconds: new(int64(60))},

@@ -146,7 +146,7 @@ func addedGroup(s *plan.Snapshot) {
 func drainedLog(s *plan.Snapshot) { stagestest.OnItsWayOut(s) }
 
 // Of two budgets for two classes each would allow an eviction, and both pods may be coordinators.
-func TestOneBudgetCoversAllCoordinators(t *testing.T) {
+func TestOneDisruptionBudgetCoversAllStatefulPods(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	budgetRequest("true")(&s)
 	d := UpdateDisruptionBudget.Decide(s)
@@ -164,7 +164,7 @@ func TestOneBudgetCoversAllCoordinators(t *testing.T) {
 	}
 }
 
-func TestAConflictNamesTheOtherBudgets(t *testing.T) {
+func TestADisruptionBudgetConflictNamesTheOtherBudgets(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.Combined(budgetRequest("true"), foreignBudget("b", nil), foreignBudget("a", nil))(&s)
 	hold := UpdateDisruptionBudget.Decide(s).Hold

@@ -89,7 +89,7 @@ func TestUpdateTolerations(t *testing.T) {
 }
 
 // The single copy of data waits for its node forever.
-func TestTheOnlyCopyWaitsForever(t *testing.T) {
+func TestPodsWithTheOnlyReplicaTolerateUnreachableNodesForever(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.Combined(tolerationsOn, defaulted, inSingleMode)(&s)
 	for _, a := range UpdateTolerations.Decide(s).Actions {
@@ -105,7 +105,7 @@ func TestTheOnlyCopyWaitsForever(t *testing.T) {
 
 // What is set can be reverted, whatever the API server set before; the desired spec, which the
 // operator creates pods from, is the same all along.
-func TestTolerationsAreRevertedToWhatTheyWere(t *testing.T) {
+func TestTolerationsAreRevertedToTheirPreviousValues(t *testing.T) {
 	for name, had := range map[string][]corev1.Toleration{
 		"the defaults": {lostNode("not-ready", 300), lostNode("unreachable", 300)},
 		"other times":  {lostNode("not-ready", 7), lostNode("unreachable", -1)},

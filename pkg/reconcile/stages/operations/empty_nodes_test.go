@@ -81,7 +81,7 @@ func TestCordonAndUncordonNodes(t *testing.T) {
 	}
 }
 
-func TestEvictFrom(t *testing.T) {
+func TestPodsAreEvictedFromCordonedNodes(t *testing.T) {
 	const first = "recreate pods: sample-stateless-106"
 	two := []string{stagestest.NodeName(6), stagestest.NodeName(7), stagestest.NodeName(14)}
 	tests := map[string]stagestest.RemovalCase{
@@ -152,7 +152,7 @@ func TestEvictFrom(t *testing.T) {
 	}
 }
 
-func TestReplaceOn(t *testing.T) {
+func TestReplaceGroupsOnNodes(t *testing.T) {
 	nodes := []string{stagestest.NodeName(6), stagestest.NodeName(14), stagestest.NodeName(15)}
 	tests := map[string]struct {
 		stagestest.RemovalCase

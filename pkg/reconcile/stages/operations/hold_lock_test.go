@@ -40,7 +40,7 @@ func TestHoldLock(t *testing.T) {
 	}
 }
 
-func TestTheLockHolderIsShownBeforeItIsHeld(t *testing.T) {
+func TestHoldLockChecksTheCurrentLockHolder(t *testing.T) {
 	s := lockedTogether(t)
 	lockOf("dc2", "", time.Minute)(&s)
 	d := HoldLock("ann@a", time.Hour).Decide(s)

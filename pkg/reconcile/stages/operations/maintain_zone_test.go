@@ -85,7 +85,7 @@ func TestStopMaintenance(t *testing.T) {
 }
 
 // A process of a zone that does not report its own part yet is noted all the same.
-func TestEveryStorageProcessOfTheZoneIsNoted(t *testing.T) {
+func TestMaintenanceEntriesIncludeEveryStorageProcessOfTheZone(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.WithMaintenance(&s)
 	stagestest.EditProcess(&s, s.Cluster.ProcessGroup("storage-115"), func(p *fdb.Process) { p.Locality[fdb.LocalityZoneID] = "node-14"; p.Version = "" })

@@ -45,7 +45,7 @@ func TestReplaceGroups(t *testing.T) {
 	}
 }
 
-func TestKeepGroups(t *testing.T) {
+func TestReplaceUndoRevertsTheMarkForRemoval(t *testing.T) {
 	const keep = "revert the mark for removal of storage-114"
 	marked := func(s *plan.Snapshot) *v1beta2.ProcessGroupStatus { return s.Cluster.ProcessGroup("storage-114") }
 	tests := map[string]stagestest.RemovalCase{
@@ -74,7 +74,7 @@ func TestKeepGroups(t *testing.T) {
 	}
 }
 
-func TestKeepAndInclude(t *testing.T) {
+func TestReplaceUndoWithIncludeRevertsExclusionAndMark(t *testing.T) {
 	const include, keep = "include locality_instance_id:storage-114", "revert the mark for removal of storage-114"
 	tests := map[string]stagestest.RemovalCase{
 		"includes, and then takes the mark back": {From: stagestest.DrainedStorage, Does: []string{include, keep}},
@@ -99,7 +99,7 @@ func TestKeepAndInclude(t *testing.T) {
 }
 
 // The list of the spec comes before whatever else a command waits for, and time does not resolve it.
-func TestARequestAgainstTheListNeedsAUser(t *testing.T) {
+func TestRequestsForKeptGroupsRequireManualIntervention(t *testing.T) {
 	ids := []v1beta2.ProcessGroupID{"storage-115", "storage-116"}
 	for name, stage := range map[string]plan.Stage{
 		"replace": ReplaceGroups(Replacement{Groups: ids, Max: 1}), "skip the exclusion": SkipExclusion(ids), "exclude": ExcludeGroups(ids),

@@ -109,7 +109,7 @@ func coordinatesAt(id v1beta2.ProcessGroupID) func(*plan.Snapshot) {
 }
 
 // Another control-plane instance does not know which processes a wave takes down.
-func TestTheLockOutlastsAWave(t *testing.T) {
+func TestRestartHoldsTheLockAfterAWaveExceptAllAtOnce(t *testing.T) {
 	for strategy, want := range map[RestartStrategy]time.Duration{RestartByWave: fdb.DeathNoticedAfter, RestartRolling: fdb.DeathNoticedAfter, RestartAllAtOnce: 0} {
 		d := RestartGroups(Restart{Groups: []v1beta2.ProcessGroupID{"storage-114"}, Since: stagestest.Noon, Strategy: strategy}).Decide(stagestest.AgedCluster(t))
 		if len(d.Actions) != 1 || plan.EffectOf(d.Actions[0]).Cooldown != want {
@@ -119,7 +119,7 @@ func TestTheLockOutlastsAWave(t *testing.T) {
 }
 
 // A question that is answered yes is about a restart that the stage would do at once.
-func TestRestartsAreAskedAboutAsTheyAreDone(t *testing.T) {
+func TestRestartChecksMatchTheRestartStage(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		may   bool

@@ -51,7 +51,7 @@ func placed(p fdb.Process, dc, id string) fdb.Process {
 	return p
 }
 
-func TestARegionBecomesPrimaryOnlyWithoutALoss(t *testing.T) {
+func TestSetPrimaryRegionChangesPrioritiesOnlyIfItIsSafe(t *testing.T) {
 	const (
 		path = "spec.databaseConfiguration.regions"
 		own  = "sample: " + path + "[0].datacenters[0].priority (dc1) from 1 to 0; sample: " + path + "[1].datacenters[0].priority (dc2) from 0 to 1"

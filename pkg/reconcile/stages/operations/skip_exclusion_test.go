@@ -16,7 +16,7 @@ func copies(n int) func(*plan.Snapshot) {
 	return func(s *plan.Snapshot) { s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &n }
 }
 
-func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
+func TestRemovalWithoutDrainingRequiresAnotherReplica(t *testing.T) {
 	const marks = "mark for removal without draining (their replicas of data are deleted): storage-114"
 	type ids = []v1beta2.ProcessGroupID
 	one, log := ids{"storage-114"}, ids{"log-101"}
@@ -61,7 +61,7 @@ func TestNothingGoesUndrainedUnlessAnotherCopyStays(t *testing.T) {
 }
 
 // A pass waits for a stable database; any other refusal needs a new decision of the user.
-func TestARefusalToSkipNeedsAUser(t *testing.T) {
+func TestSkipExclusionRefusalsAreManualUnlessTemporary(t *testing.T) {
 	tests := map[string]struct {
 		given  func(*plan.Snapshot)
 		manual bool
@@ -82,7 +82,7 @@ func TestARefusalToSkipNeedsAUser(t *testing.T) {
 	}
 }
 
-func TestAMarkWithoutExclusionIsAsTheSpecWouldMakeIt(t *testing.T) {
+func TestSkipExclusionMatchesProcessGroupsToRemoveWithoutExclusion(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	after := plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{"storage-114"}, At: stagestest.Noon, WithoutExclusion: true}.Apply(s)
 	listed := s.Cluster.DeepCopy()

@@ -65,7 +65,7 @@ func TestSyncConnectionString(t *testing.T) {
 }
 
 // A ConfigMap has other keys than the connection string, which this stage must not change.
-func TestOnlyTheClusterFileOfAConfigMapIsSynced(t *testing.T) {
+func TestSyncConnectionStringChangesOnlyTheClusterFileKey(t *testing.T) {
 	inForce, _ := fdb.ParseConnectionString(stagestest.SampleConnectionString)
 	s := drifted(t)
 	for _, a := range SyncConnectionString(inForce).Decide(s).Actions {

@@ -181,7 +181,7 @@ func lateAndOthers(s *plan.Snapshot) {
 }
 
 // What only a user can resolve is not waited for; what time resolves is.
-func TestWhichHoldsOfKeptGroupsNeedAUser(t *testing.T) {
+func TestWhichHoldsOfKeptGroupsRequireManualIntervention(t *testing.T) {
 	listed := func(s *plan.Snapshot) { s.Cluster.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{keptGroup} }
 	tests := map[string]struct {
 		given  func(*plan.Snapshot)
@@ -213,7 +213,7 @@ func TestWhichHoldsOfKeptGroupsNeedAUser(t *testing.T) {
 }
 
 // The mark is reverted with everything that was recorded of the removal since.
-func TestAGroupThatIsTakenBackLooksAsIfItHadNeverLeft(t *testing.T) {
+func TestACanceledReplacementClearsAllRemovalState(t *testing.T) {
 	s := stagestest.DrainedStorage(t)
 	drained(&s)
 	s.Cluster.ProcessGroup(keptGroup).ExclusionSkipped = true
@@ -230,7 +230,7 @@ func TestAGroupThatIsTakenBackLooksAsIfItHadNeverLeft(t *testing.T) {
 }
 
 // The plan shows what would mark a group without the list, and which listed groups do not exist.
-func TestTheChecksOfKeptGroups(t *testing.T) {
+func TestKeptGroupChecksExplainTheAvoidedReplacement(t *testing.T) {
 	const nothing = "by spec.cancelReplacementsForInstance; without it nothing would mark the process group"
 	would := func(why string) string {
 		return "by spec.cancelReplacementsForInstance; without it the next pass would mark the process group: " + why
@@ -276,7 +276,7 @@ func TestTheChecksOfKeptGroups(t *testing.T) {
 }
 
 // Examples of the field's description, with its numbers.
-func TestTheExamplesOfCancelledReplacements(t *testing.T) {
+func TestCancelledReplacementsMatchTheDocumentedExamples(t *testing.T) {
 	s := exampleOfTheQuota(t)
 	does := func(s plan.Snapshot) []string {
 		return stagestest.Described(CancelReplacements(plan.Options{}).Decide(s))

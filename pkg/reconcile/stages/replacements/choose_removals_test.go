@@ -114,7 +114,7 @@ func besideKept() map[string]stagestest.RemovalCase {
 }
 
 // Only a user can desire more groups, or keep fewer.
-func TestMoreKeptThanDesiredNeedsAUser(t *testing.T) {
+func TestMoreKeptThanDesiredGroupsRequireManualIntervention(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Cluster.Spec.ProcessCounts.Storage = 2
 	stagestest.Kept("storage-114", "storage-115", "storage-116")(&s)

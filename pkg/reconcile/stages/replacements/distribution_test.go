@@ -21,9 +21,9 @@ func required(config *v1beta2.DistributionConfig) *v1beta2.DistributionConfig {
 	return config
 }
 
-// TestTheWorkedExamplesOfDistributions marks what a change of the distribution replaces, of storage
+// TestDistributionReplacementsMatchTheDocumentedExamples marks what a change of the distribution replaces, of storage
 // process groups only.
-func TestTheWorkedExamplesOfDistributions(t *testing.T) {
+func TestDistributionReplacementsMatchTheDocumentedExamples(t *testing.T) {
 	for name, tc := range map[string]struct {
 		before, after *v1beta2.DistributionConfig
 		numbers       []int
@@ -173,8 +173,8 @@ func numbersOf(t *testing.T, ids []v1beta2.ProcessGroupID) (numbers []int) {
 	return numbers
 }
 
-// TestADistributionKeepsTheBudget replaces as many at once as the spec allows.
-func TestADistributionKeepsTheBudget(t *testing.T) {
+// TestPackingRespectsMaxConcurrentReplacements replaces as many at once as the spec allows.
+func TestPackingRespectsMaxConcurrentReplacements(t *testing.T) {
 	for most, want := range map[int]struct {
 		marks []int
 		why   string
@@ -197,8 +197,8 @@ func TestADistributionKeepsTheBudget(t *testing.T) {
 	}
 }
 
-// TestTheWholeClusterIsCounted enables packing for all classes.
-func TestTheWholeClusterIsCounted(t *testing.T) {
+// TestEnablingPackingReplacesEveryGroupExceptTesters enables packing for all classes.
+func TestEnablingPackingReplacesEveryGroupExceptTesters(t *testing.T) {
 	s := stagestest.PackedCluster(t, nil, 17, 20, 23)
 	stagestest.Packing(stagestest.Packs(3, inClasses))(&s)
 	s.Cluster.Status.ProcessGroups = append(s.Cluster.Status.ProcessGroups, &v1beta2.ProcessGroupStatus{ProcessGroupID: "test-1", ProcessClass: v1beta2.ProcessClassTest})
@@ -211,8 +211,8 @@ func TestTheWholeClusterIsCounted(t *testing.T) {
 	}
 }
 
-// TestFullBucketsLoseGroupsFirst chooses surplus storage process groups of two or three buckets.
-func TestFullBucketsLoseGroupsFirst(t *testing.T) {
+// TestSurplusGroupsAreRemovedFromTheFullestBucketFirst chooses surplus storage process groups of two or three buckets.
+func TestSurplusGroupsAreRemovedFromTheFullestBucketFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
 		numbers []int
 		want    int
@@ -242,8 +242,8 @@ func TestFullBucketsLoseGroupsFirst(t *testing.T) {
 	}
 }
 
-// TestASurplusLeavesBalancedBuckets shrinks clusters of every size.
-func TestASurplusLeavesBalancedBuckets(t *testing.T) {
+// TestRemovingSurplusGroupsKeepsBucketsBalanced shrinks clusters of every size.
+func TestRemovingSurplusGroupsKeepsBucketsBalanced(t *testing.T) {
 	for size := 2; size <= 9; size++ {
 		for want := 1; want < size; want++ {
 			t.Run(fmt.Sprintf("%d of %d", want, size), func(t *testing.T) {

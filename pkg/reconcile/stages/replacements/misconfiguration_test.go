@@ -65,7 +65,7 @@ func ownedOnly(s *plan.Snapshot) {
 
 const allStorage = "storage-114, storage-115, storage-116"
 
-func TestWhatIsReplacedForItsSpec(t *testing.T) {
+func TestWhichSpecChangesReplaceProcessGroups(t *testing.T) {
 	const main, sidecar = v1beta2.ContainerMain, v1beta2.ContainerSidecar
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
@@ -247,7 +247,7 @@ func TestWhatIsReplacedForItsSpec(t *testing.T) {
 	}
 }
 
-func TestTheSecurityContextCountsWhereAskedFor(t *testing.T) {
+func TestSecurityContextChangesReplaceGroupsIfEnabled(t *testing.T) {
 	inPod := func(edit func(*corev1.PodSecurityContext)) func(*plan.Snapshot) {
 		return podOf("storage", func(p *corev1.PodSpec) {
 			p.SecurityContext = &corev1.PodSecurityContext{}

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestReplacementsDecideAsTheOperatorsRelease compares which process groups are replaced with the
+// TestReplacementsMatchTheOperatorsRecordedDecisions compares which process groups are replaced with the
 // operator's recorded decisions.
-func TestReplacementsDecideAsTheOperatorsRelease(t *testing.T) {
+func TestReplacementsMatchTheOperatorsRecordedDecisions(t *testing.T) {
 	opcases.Suite{Package: opcases.Replacements, Comparisons: map[string]opcases.Comparison{
 		"api_v1beta2/v1beta2.ProcessGroupStatus.NeedsReplacementWithConditions.jsonl.gz": compareFailedTooLong,
 		"c_replace/replacements.ReplaceFailedProcessGroups.jsonl.gz":                     compareReplaceFailed,

@@ -81,7 +81,7 @@ func TestReplaceFailedPods(t *testing.T) {
 }
 
 // The manual has automatic replacement off, so a plan that relies on the default names the field.
-func TestAPlanNamesTheDefaultThatReplaces(t *testing.T) {
+func TestAReplacementByDefaultNamesItsAutomationField(t *testing.T) {
 	for name, tc := range map[string]struct {
 		enabled *bool
 		want    bool

@@ -63,7 +63,7 @@ func TestReplaceMisconfiguredPods(t *testing.T) {
 	}
 }
 
-func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
+func TestReplacementsWaitingForAnUpgradeOrTLSRetryAfterFiveSeconds(t *testing.T) {
 	for name, given := range map[string]func(*plan.Snapshot){
 		"upgrade": func(s *plan.Snapshot) { s.Cluster.Status.RunningVersion = "7.1.67" },
 		"TLS": func(s *plan.Snapshot) {
@@ -79,7 +79,7 @@ func TestStandingBackTakesAsLittleAsFiveSeconds(t *testing.T) {
 }
 
 // A spec that allows no replacement needs a user; a budget that is used up needs only time.
-func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
+func TestMaxConcurrentReplacementsOfZeroRequiresManualIntervention(t *testing.T) {
 	for most, manual := range map[int]bool{0: true, 1: false} {
 		s := stagestest.HealthyCluster(t)
 		volumeSize("64G")(&s)
@@ -91,7 +91,7 @@ func TestOnlyABudgetOfZeroNeedsAUser(t *testing.T) {
 }
 
 // No time resolves the difference of a group that the spec keeps.
-func TestAKeptDifferenceNeedsAUser(t *testing.T) {
+func TestADifferingKeptGroupRequiresManualIntervention(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(volumeSize("64G"), stagestest.Kept("storage-114"))(&s)
 	h := ReplaceMisconfiguredPods(plan.Options{}).Decide(s).Hold
@@ -101,7 +101,7 @@ func TestAKeptDifferenceNeedsAUser(t *testing.T) {
 }
 
 // Only a change of the spec ends what an empty monitor configuration prevents.
-func TestAnEmptyMonitorConfNeedsAUser(t *testing.T) {
+func TestAnEmptyMonitorConfRequiresManualIntervention(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	volumeSize("64G")(&s)
 	s.Cluster.Spec.Buggify.EmptyMonitorConf = true

@@ -104,7 +104,7 @@ func TestReplaceTaintedPods(t *testing.T) {
 }
 
 // The plan shows which of the two timers expired.
-func TestAReplacementSaysWhichTimerRanOut(t *testing.T) {
+func TestAReplacementReportsWhichTimerExpired(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	dueSince(time.Hour, 13)(&s)
 	d := ReplaceFailedPods.Decide(s)

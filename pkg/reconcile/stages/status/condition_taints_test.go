@@ -136,7 +136,7 @@ func TestNodeTaints(t *testing.T) {
 	}
 }
 
-func TestTheTwoTimersOfATaint(t *testing.T) {
+func TestTaintsSetTheDetectedAndReplacingTimestamps(t *testing.T) {
 	tests := map[string]struct {
 		given               func(*plan.Snapshot)
 		detected, replacing time.Duration // ago
@@ -209,7 +209,7 @@ func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
 
 // A pass that runs again right after records nothing more, and the next one reads the ages that this
 // one recorded.
-func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
+func TestATaintAddedBesideAnExemptTaintStartsItsOwnTimer(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.All(stagestest.Rule("*", 600), stagestest.Rule("keep", math.MaxInt64), stagestest.Tainted("keep", stagestest.Sometime))(&s)
 	pass := func() {
@@ -238,7 +238,7 @@ func TestATaintAddedBesideAnExemptOneGetsItsWholeTime(t *testing.T) {
 	}
 }
 
-func TestUnknownTaintsAreReported(t *testing.T) {
+func TestUnreadableNodesFailTheTaintCheck(t *testing.T) {
 	tests := map[string]struct {
 		given     func(*plan.Snapshot)
 		requested bool
@@ -272,7 +272,7 @@ func TestUnknownTaintsAreReported(t *testing.T) {
 	}
 }
 
-func TestABusyRunLoopIsNotJudgedHere(t *testing.T) {
+func TestTheHighRunLoopBusyConditionIsClearedButNeverSet(t *testing.T) {
 	busy := string(v1beta2.ConditionProcessHasHighRunLoopBusy)
 	tests := map[string]struct {
 		given func(*plan.Snapshot)

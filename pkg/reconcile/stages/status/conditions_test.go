@@ -207,7 +207,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func TestMaintenanceDoesNotFreezeStatelessGroups(t *testing.T) {
+func TestMaintenanceDoesNotHideMissingLogProcesses(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	g := stagestest.FirstOf(s, "log")
 	stagestest.UnderMaintenance(string(g.FaultDomain))(&s)
@@ -236,7 +236,7 @@ func TestAConditionKeepsTheTimeItBegan(t *testing.T) {
 	}
 }
 
-func TestAnExclusionThatSomeoneTookBackIsForgotten(t *testing.T) {
+func TestARevertedExclusionIsClearedFromTheStatus(t *testing.T) {
 	tests := map[string]struct {
 		given     func(*plan.Snapshot)
 		forgotten bool
@@ -276,7 +276,7 @@ func listExclusion(s *plan.Snapshot) {
 	s.Database.Status.Cluster.Configuration.ExcludedServers = []fdb.ExcludedServer{{Locality: stagestest.FirstOf(*s, "storage").ExclusionString()}}
 }
 
-func TestTheSpecsListsMarkGroups(t *testing.T) {
+func TestRemovalListsOfTheSpecMarkGroupsForRemoval(t *testing.T) {
 	list := func(s *plan.Snapshot) []v1beta2.ProcessGroupID {
 		return []v1beta2.ProcessGroupID{stagestest.FirstOf(*s, "storage").ProcessGroupID}
 	}
@@ -316,7 +316,7 @@ func TestTheSpecsListsMarkGroups(t *testing.T) {
 	}
 }
 
-func TestJudgingNeverNamesAConditionTwice(t *testing.T) {
+func TestStatusNeverListsAConditionTwice(t *testing.T) {
 	for seed := range uint64(40) {
 		s := stagestest.AnySnapshot(t, seed)
 		status, err := NewStatus(s)

@@ -9,7 +9,7 @@ import (
 )
 
 // Tests begin with this cluster, so it has to be what a settled one is.
-func TestTheHealthyClusterIsSettled(t *testing.T) {
+func TestTheHealthyTestClusterNeedsNoStatusUpdate(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	got, err := NewStatus(s)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestThePodOfARemovedGroupFailsUnlessItEnds judges a failed pod.
-func TestThePodOfARemovedGroupFailsUnlessItEnds(t *testing.T) {
+// TestPodFailingIsUnchangedOnlyForTerminatingPodsOfRemovedGroups judges a failed pod.
+func TestPodFailingIsUnchangedOnlyForTerminatingPodsOfRemovedGroups(t *testing.T) {
 	for name, tc := range map[string]struct {
 		removed, ends bool
 		want          verdict
@@ -38,8 +38,8 @@ func TestThePodOfARemovedGroupFailsUnlessItEnds(t *testing.T) {
 	}
 }
 
-// TestAnExcludedProcessIsSeenBesideOneThatDoesNotReport judges a pod with two processes.
-func TestAnExcludedProcessIsSeenBesideOneThatDoesNotReport(t *testing.T) {
+// TestAnExcludedProcessIsDetectedBesideANonReportingOne judges a pod with two processes.
+func TestAnExcludedProcessIsDetectedBesideANonReportingOne(t *testing.T) {
 	first, second := process{&fdb.Process{}, 1}, process{&fdb.Process{}, 2}
 	excluded := process{&fdb.Process{Excluded: new(true)}, 2}
 	for name, tc := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestEachChangeOfAStatusIsNamedOnce changes one field, and looks for its new value.
-func TestEachChangeOfAStatusIsNamedOnce(t *testing.T) {
+// TestEachStatusChangeIsDescribedOnce changes one field, and looks for its new value.
+func TestEachStatusChangeIsDescribedOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*v1beta2.FoundationDBClusterStatus)
 		value  string
@@ -43,8 +43,8 @@ func TestEachChangeOfAStatusIsNamedOnce(t *testing.T) {
 	}
 }
 
-// TestAGroupWithoutConditionsIsNotNamedLikeOneWithThem compares both.
-func TestAGroupWithoutConditionsIsNotNamedLikeOneWithThem(t *testing.T) {
+// TestAGroupWithoutConditionsHasItsOwnDescription compares both.
+func TestAGroupWithoutConditionsHasItsOwnDescription(t *testing.T) {
 	g := &v1beta2.ProcessGroupStatus{}
 	if conditionWords(g) == "" {
 		t.Error("a group without conditions has no description")

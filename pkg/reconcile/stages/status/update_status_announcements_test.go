@@ -11,7 +11,7 @@ import (
 )
 
 // Another control-plane instance restarts what was announced, prepared or not.
-func TestAnUpgradeThatWasTakenBackIsNotAnnouncedAnyMore(t *testing.T) {
+func TestTheAnnouncementOfARevertedUpgradeIsWithdrawn(t *testing.T) {
 	const back = "withdraw the announcement that 2 process groups can start in version 7.4.6"
 	given := func(edit func(*plan.Snapshot)) plan.Snapshot {
 		s := stagestest.HealthyCluster(t)
@@ -48,7 +48,7 @@ func TestAnUpgradeThatWasTakenBackIsNotAnnouncedAnyMore(t *testing.T) {
 	}
 }
 
-func TestAnnouncementsAreTakenBackBeforeAnythingElse(t *testing.T) {
+func TestUpgradeAnnouncementsAreWithdrawnFirst(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Coordination.Announced = map[string][]v1beta2.ProcessGroupID{"7.4.6": {"storage-114"}}
 	s.Cluster.Status.Health.Available = false // something to write

@@ -13,7 +13,7 @@ import (
 
 // Storage processes on another engine than the configured one are waited for only where the database
 // itself changes all of them.
-func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
+func TestStorageEngineMigrationIsAwaitedOnlyIfTheDatabaseDoesIt(t *testing.T) {
 	tests := map[string]struct {
 		set   func(*fdb.Configuration)
 		waits string // empty where nothing is waited for
@@ -51,7 +51,7 @@ func TestServersOnAnotherEngineAreWaitedForWhereTheyMove(t *testing.T) {
 }
 
 // A gradual migration that a full disk stops is explained.
-func TestAMigrationThatPausesForLackOfSpaceIsExplained(t *testing.T) {
+func TestAStorageMigrationPausedByLowDiskSpaceIsExplained(t *testing.T) {
 	for name, tc := range map[string]struct {
 		available, total int64
 		explained        bool

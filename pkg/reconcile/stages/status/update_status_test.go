@@ -26,7 +26,7 @@ func statusOf(t *testing.T, s plan.Snapshot) v1beta2.FoundationDBClusterStatus {
 }
 
 // Without its database every other conclusion would be a guess.
-func TestAnUnreachableDatabaseChangesOnlyTheHealth(t *testing.T) {
+func TestAnUnreachableDatabaseChangesOnlyTheStatusHealth(t *testing.T) {
 	for name, lost := range map[string]func(*plan.Snapshot){
 		"that does not answer":           func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
 		"that was not read":              func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs"} },
@@ -49,7 +49,7 @@ func TestAnUnreachableDatabaseChangesOnlyTheHealth(t *testing.T) {
 	}
 }
 
-func TestConfiguredIsRememberedForEver(t *testing.T) {
+func TestStatusConfiguredIsNeverReset(t *testing.T) {
 	tests := map[string]struct {
 		from  func(testing.TB) plan.Snapshot
 		given func(*plan.Snapshot)
@@ -75,7 +75,7 @@ func TestConfiguredIsRememberedForEver(t *testing.T) {
 	}
 }
 
-func TestTheRunningVersionIsTheMajoritys(t *testing.T) {
+func TestTheRunningVersionIsThatOfMostProcesses(t *testing.T) {
 	running := func(newer int) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			for _, g := range s.Groups()[:newer] {
@@ -144,7 +144,7 @@ func TestTheConnectionStringFollowsTheDatabase(t *testing.T) {
 	}
 }
 
-func TestAFaultDomainIsThatOfTheYoungestProcess(t *testing.T) {
+func TestTheFaultDomainComesFromTheYoungestProcess(t *testing.T) {
 	process := func(n int, zone string, uptime *float64) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			id := string(stagestest.FirstOf(*s, "storage").ProcessGroupID)
@@ -199,7 +199,7 @@ func TestAddressesAreKeptWhileTheyMayStillBeExcluded(t *testing.T) {
 }
 
 // A lost status is restored from the objects in the namespace.
-func TestOrphansAreAdopted(t *testing.T) {
+func TestMissingStatusEntriesAreRestoredFromPodsAndPVCs(t *testing.T) {
 	forget := func(s *plan.Snapshot) {
 		s.Cluster.Status.ProcessGroups = s.Cluster.Status.ProcessGroups[:len(s.Cluster.Status.ProcessGroups)-3]
 	}
@@ -257,7 +257,7 @@ func TestOrphansAreAdopted(t *testing.T) {
 	}
 }
 
-func TestStatusTellsWhatIsInUse(t *testing.T) {
+func TestStatusRecordsImageTypesServersPerDiskAndAddresses(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	stagestest.PodWith(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationImageType] = string(v1beta2.ImageTypeSplit) })(&s)
 	s.Database.Status.Client.Coordinators.Coordinators[0].Address.TLS = true
@@ -274,7 +274,7 @@ func TestStatusTellsWhatIsInUse(t *testing.T) {
 	}
 }
 
-func TestTheHealthIsTheDatabasesOwnWord(t *testing.T) {
+func TestStatusHealthComesFromTheStatusDocument(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Database.Status.Client.DatabaseStatus.Healthy = false
 	s.Database.Status.Cluster.FullReplication = nil
@@ -283,7 +283,7 @@ func TestTheHealthIsTheDatabasesOwnWord(t *testing.T) {
 	}
 }
 
-func TestAWrongConfigMapOrServiceIsNoted(t *testing.T) {
+func TestAnIncorrectConfigMapOrServiceIsRecordedInTheStatus(t *testing.T) {
 	tests := map[string]struct {
 		given              func(*plan.Snapshot)
 		configMap, service bool
@@ -315,7 +315,7 @@ func TestAWrongConfigMapOrServiceIsNoted(t *testing.T) {
 	}
 }
 
-func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
+func TestTheLastStageReportsWhatRemains(t *testing.T) {
 	tests := map[string]struct {
 		given func(*plan.Snapshot)
 		holds string
@@ -340,7 +340,7 @@ func TestTheLastStageSaysWhatIsLeft(t *testing.T) {
 }
 
 // Writing a status must converge: the status that is written is judged equal next time.
-func TestAWrittenStatusIsWrittenOnce(t *testing.T) {
+func TestUpdateStatusConvergesAfterOneWrite(t *testing.T) {
 	for seed := range uint64(40) {
 		s := stagestest.AnySnapshot(t, seed)
 		for _, a := range UpdateStatus.Decide(s).Actions {

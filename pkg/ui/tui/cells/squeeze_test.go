@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestATableOfACommandStaysATable(t *testing.T) {
+func TestSqueezedCommandTablesKeepTheirColumns(t *testing.T) {
 	words := []string{
 		"they stay where they are, which is a text that is long enough to be broken somewhere",
 		"NODE     GROUP        CLASS       COORD   DATA   FITS",

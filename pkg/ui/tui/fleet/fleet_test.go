@@ -28,7 +28,7 @@ func TestAClusterThatCannotBeReadKeepsItsLastStatus(t *testing.T) {
 	}
 }
 
-func TestTheTimeOfAChangeIsThatOfTheLastOne(t *testing.T) {
+func TestTheChangeTimeIsThatOfTheLastStateChange(t *testing.T) {
 	l := List{}.Known([]Cluster{{Namespace: "a", Name: "one"}}, at(0))
 	if l = l.Read(read(inspect.StateHealthy, 1), at(1)); l.Clusters[0].Changed != nil {
 		t.Error("the first read is no change")
@@ -40,14 +40,14 @@ func TestTheTimeOfAChangeIsThatOfTheLastOne(t *testing.T) {
 	}
 }
 
-func TestADeletedClusterIsNotAddedByItsLastAnswer(t *testing.T) {
+func TestALateReadDoesNotAddADeletedClusterToTheList(t *testing.T) {
 	l := List{}.Known([]Cluster{{Namespace: "a", Name: "one"}}, at(0)).Known(nil, at(1))
 	if l = l.Read(read(inspect.StateHealthy, 2), at(2)); len(l.Clusters) > 0 {
 		t.Errorf("%+v", l.Clusters)
 	}
 }
 
-func TestKeysAreShortWithinANamespace(t *testing.T) {
+func TestFleetKeysOmitTheCurrentNamespace(t *testing.T) {
 	c := Cluster{Namespace: "a", Name: "one"}
 	if c.Key("a") != "one" || c.Key("") != "a/one" || c.Key("b") != "a/one" {
 		t.Errorf("%s %s %s", c.Key("a"), c.Key(""), c.Key("b"))
