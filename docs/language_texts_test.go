@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -66,8 +67,8 @@ func passagesOf(name, path string) ([]passage, error) {
 	return split(string(text)), err
 }
 
-// goPassages returns the comments and string literals of a file. Directives, import paths and
-// generated files are no text.
+// goPassages returns the comments, string literals and names of tests of a file: docs/safety.md and other
+// pages name tests. Directives, import paths and generated files are no text.
 func goPassages(path string) ([]passage, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
@@ -85,6 +86,10 @@ func goPassages(path string) ([]passage, error) {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
+		case *ast.FuncDecl:
+			if strings.HasSuffix(path, "_test.go") && isTest.MatchString(n.Name.Name) {
+				add(n.Pos(), strings.ReplaceAll(capital.ReplaceAllString(n.Name.Name, " $0"), "Control Plane", "control-plane"))
+			}
 		case *ast.BasicLit:
 			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
 				add(n.Pos(), text)
@@ -94,6 +99,11 @@ func goPassages(path string) ([]passage, error) {
 	})
 	return found, nil
 }
+
+var (
+	isTest  = regexp.MustCompile(`^(Test|Benchmark|Fuzz)[A-Z]`)
+	capital = regexp.MustCompile(`[A-Z][a-z0-9]*`)
+)
 
 // paragraphs returns the blocks of a page that empty lines separate, so that a phrase is found
 // across a line break.
@@ -133,8 +143,8 @@ func plain(text string) string {
 
 func TestForbiddenWordsAreFoundAcrossLines(t *testing.T) {
 	dir := t.TempDir()
-	source := filepath.Join(dir, "a.go")
-	err := os.WriteFile(source, []byte("package a\n\nimport _ \"nobody/anew\"\n\n// F is made by\n// hand.\n//nolint:nobody // no text\nvar f = `json:\"wish\"`\n"), 0o600)
+	source := filepath.Join(dir, "a_test.go")
+	err := os.WriteFile(source, []byte("package a\n\nimport _ \"nobody/anew\"\n\n// F is made by\n// hand.\n//nolint:nobody // no text\nvar f = `json:\"wish\"`\n\nfunc TestNobodyIsTold() {}\n\nfunc testedByHand() {}\n"), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +156,7 @@ func TestForbiddenWordsAreFoundAcrossLines(t *testing.T) {
 		found []passage
 		want  map[string]int
 	}{
-		"Go":       {goText, map[string]int{"by hand": 1, "wish": 1}},
+		"Go":       {goText, map[string]int{"by hand": 1, "wish": 1, "nobody": 1, "told": 1}},
 		"a page":   {paragraphs("One line.\n\nChosen\nanew by\nNobody.\n"), map[string]int{"anew": 1, "nobody": 1}},
 		"comments": {hashComments("a: 1 # made\nb: nobody\n# by\n# hand\n"), map[string]int{"by hand": 1}},
 	}

@@ -54,7 +54,7 @@ func TestTheReportedWaitReasonIsTheCauseInTheNewestPass(t *testing.T) {
 }
 
 // With -q the result is one line on stdout, also after several passes and with targets.
-func TestQuietPrintsOneLine(t *testing.T) {
+func TestTheSummaryWithQIsOneLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"reconcile sample --yes --wait -q": "sample: reconciled (",
 		"reconcile sample --yes -q":        "sample: ",

@@ -70,7 +70,7 @@ func statusRead(c *benchCluster) []string {
 }
 
 // A pass with nothing to do, beside a plain list of the same objects and one status read.
-func BenchmarkQuietPassOf1000(b *testing.B) {
+func BenchmarkPassOf1000WithNothingToDo(b *testing.B) {
 	sandbox, c := ready(b, 1000)
 	for b.Loop() {
 		best := sandbox.bestOf(b, contestants{

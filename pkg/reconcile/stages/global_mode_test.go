@@ -152,7 +152,7 @@ func TestGlobalModeListsMatchTheNewStatus(t *testing.T) {
 	}
 }
 
-func TestExcludeInstancesInGlobalMode(t *testing.T) {
+func TestTheExclusionStageInGlobalMode(t *testing.T) {
 	const (
 		announce = "announce: pendingForExclusion storage-114, readyForExclusion storage-114"
 		ours     = "exclude storage-114 (locality_instance_id:storage-114)"

@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// TestAPartialStatusNeverProvesRemovalInOtherInstances tests the check alone: other checks refuse
+// TestAPartialStatusNeverProvesRemovalInOtherControlPlaneInstances tests the check alone: other checks refuse
 // such a document as well.
-func TestAPartialStatusNeverProvesRemovalInOtherInstances(t *testing.T) {
+func TestAPartialStatusNeverProvesRemovalInOtherControlPlaneInstances(t *testing.T) {
 	s := stagestest.InGlobalMode(stagestest.RemovableStorage)(t)
 	members := []fdb.Member{{Instance: "dc2", Group: "dc2-storage-1"}}
 	if check := (&removal{s: s}).othersRemoved(members); !check.OK {

@@ -15,7 +15,7 @@ import (
 	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 )
 
-func TestExcludeInstances(t *testing.T) {
+func TestTheExclusionStage(t *testing.T) {
 	const byLocality = "exclude storage-114 (locality_instance_id:storage-114)"
 	tests := map[string]stagestest.RemovalCase{
 		"excludes a group whose replacement reports": {From: stagestest.StorageMarkedForRemoval, Does: []string{byLocality}},

@@ -276,7 +276,7 @@ func TestKeptGroupChecksExplainTheAvoidedReplacement(t *testing.T) {
 }
 
 // Examples of the field's description, with its numbers.
-func TestCancelledReplacementsMatchTheDocumentedExamples(t *testing.T) {
+func TestCanceledReplacementsMatchTheDocumentedExamples(t *testing.T) {
 	s := exampleOfTheQuota(t)
 	does := func(s plan.Snapshot) []string {
 		return stagestest.Described(CancelReplacements(plan.Options{}).Decide(s))
