@@ -63,6 +63,18 @@ type Message struct {
 	Time                 *float64             `json:"time,omitempty"`
 	UnreachableProcesses []UnreachableProcess `json:"unreachable_processes,omitempty"`
 	Reasons              []Reason             `json:"reasons,omitempty"`
+	// Issues are those of clients, in the message client_issues.
+	Issues []ClientIssue `json:"issues,omitempty"`
+}
+
+// ClientIssue is what clients report about themselves, such as incorrect_cluster_file_contents: their cluster
+// file has another connection string than they use.
+type ClientIssue struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Count       int    `json:"count,omitempty"`
+	// Addresses are those of some of the clients.
+	Addresses []string `json:"addresses,omitempty"`
 }
 
 // UnreachableProcess is one process of a message.

@@ -1,12 +1,14 @@
 package inspect
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
@@ -45,27 +47,29 @@ type DatabaseView struct {
 	// UnknownReason is why the state of the database is unknown.
 	UnknownReason string `json:"unknownReason,omitempty"`
 	// Version is what most processes run.
-	Version           string   `json:"version,omitempty"`
-	SpecVersion       string   `json:"specVersion"`
-	RecoveryState     string   `json:"recoveryState,omitempty"`
-	RecoveryDetail    string   `json:"recoveryDetail,omitempty"`
-	RecoveryAge       *float64 `json:"recoveryAgeSeconds"`
-	FullyRecovered    *bool    `json:"fullyRecovered"`
-	FullReplication   *bool    `json:"fullReplication"`
-	DataState         string   `json:"dataState,omitempty"`
-	DataHealthy       *bool    `json:"dataHealthy"`
-	Replicas          *int     `json:"replicas"`
-	ReplicasDesired   int      `json:"replicasDesired"`
-	StoredBytes       *int64   `json:"storedBytes"`
-	MovingBytes       *int64   `json:"movingBytes"`
-	QueuedBytes       *int64   `json:"queuedBytes"`
-	Locked            *bool    `json:"locked"`
-	LockUID           string   `json:"lockUID,omitempty"`
-	MaintenanceZone   string   `json:"maintenanceZone,omitempty"`
-	MaintenanceLeft   *float64 `json:"maintenanceSecondsLeft"`
-	PerformanceLimit  string   `json:"performanceLimit,omitempty"`
-	Messages          []string `json:"messages"`
-	ProcessesReported *int     `json:"processesReported"`
+	Version          string   `json:"version,omitempty"`
+	SpecVersion      string   `json:"specVersion"`
+	RecoveryState    string   `json:"recoveryState,omitempty"`
+	RecoveryDetail   string   `json:"recoveryDetail,omitempty"`
+	RecoveryAge      *float64 `json:"recoveryAgeSeconds"`
+	FullyRecovered   *bool    `json:"fullyRecovered"`
+	FullReplication  *bool    `json:"fullReplication"`
+	DataState        string   `json:"dataState,omitempty"`
+	DataHealthy      *bool    `json:"dataHealthy"`
+	Replicas         *int     `json:"replicas"`
+	ReplicasDesired  int      `json:"replicasDesired"`
+	StoredBytes      *int64   `json:"storedBytes"`
+	MovingBytes      *int64   `json:"movingBytes"`
+	QueuedBytes      *int64   `json:"queuedBytes"`
+	Locked           *bool    `json:"locked"`
+	LockUID          string   `json:"lockUID,omitempty"`
+	MaintenanceZone  string   `json:"maintenanceZone,omitempty"`
+	MaintenanceLeft  *float64 `json:"maintenanceSecondsLeft"`
+	PerformanceLimit string   `json:"performanceLimit,omitempty"`
+	Messages         []string `json:"messages"`
+	// ClientIssues are problems that clients of the database report about themselves.
+	ClientIssues      []ClientIssueView `json:"clientIssues,omitempty"`
+	ProcessesReported *int              `json:"processesReported"`
 	// Clients is how many the database counts.
 	Clients *int `json:"clients"`
 	// DC is the data center of the resource; empty without one.
@@ -226,8 +230,28 @@ func (f Facts) DatabaseView() DatabaseView {
 	v.restrictions(s)
 	for _, m := range slices.Concat(s.Client.Messages, s.Cluster.Messages) {
 		v.Messages = append(v.Messages, m.Name)
+		for _, issue := range m.Issues {
+			v.ClientIssues = append(v.ClientIssues, ClientIssueView{Name: issue.Name, Clients: max(issue.Count, len(issue.Addresses)), Addresses: issue.Addresses})
+		}
 	}
 	return v
+}
+
+// ClientIssueView is a problem that clients report about themselves: a database with any does not call itself
+// healthy.
+type ClientIssueView struct {
+	// Name is FoundationDB's, such as incorrect_cluster_file_contents.
+	Name    string `json:"name"`
+	Clients int    `json:"clients"`
+	// Addresses are those of some of the clients.
+	Addresses []string `json:"addresses,omitempty"`
+}
+
+func (v ClientIssueView) String() string {
+	if len(v.Addresses) == 0 {
+		return fmt.Sprintf("%s of %s", v.Name, phrase.Count(v.Clients, "client"))
+	}
+	return fmt.Sprintf("%s of %s at %s", v.Name, phrase.Count(v.Clients, "client"), phrase.Some(v.Addresses, MostNamed))
 }
 
 func (v *DatabaseView) recovery(s *fdb.Status) {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -20,6 +22,8 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 		given func(*testing.T, *Facts)
 		state State
 		zones int // -1 for unknown
+		// reason is one of the reasons, if not empty.
+		reason string
 	}{
 		"all is well": {given: func(*testing.T, *Facts) {}, state: StateHealthy, zones: 1},
 		"a database that was just created": {
@@ -30,6 +34,15 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 		},
 		"a database that does not call itself healthy": {
 			given: func(_ *testing.T, f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, state: StateDegraded, zones: 1,
+		},
+		"a client with another cluster file": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Database.Status.Client.DatabaseStatus.Healthy = false
+				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: "client_issues", Issues: []fdb.ClientIssue{
+					{Name: "incorrect_cluster_file_contents", Count: 1, Addresses: []string{"10.1.0.9:40312"}},
+				}}}
+			}, state: StateDegraded, zones: 1,
+			reason: "the database does not call itself healthy: client_issues; incorrect_cluster_file_contents of 1 client at 10.1.0.9:40312",
 		},
 		"a silent storage process counts at once, though the database reports full tolerance": {
 			given: func(_ *testing.T, f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
@@ -108,6 +121,9 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 			}
 			if v.State != tc.state || zones != tc.zones {
 				t.Errorf("state %s, %d zones to spare, want %s, %d (%s)", v.State, zones, tc.state, tc.zones, v.Summary)
+			}
+			if tc.reason != "" && !slices.Contains(v.Reasons, tc.reason) {
+				t.Errorf("reasons %q, want %q", v.Reasons, tc.reason)
 			}
 			if (v.State == StateUnknown || v.State == StateUnavailable) && v.Database.Available != nil && *v.Database.Available {
 				t.Error("called available")
