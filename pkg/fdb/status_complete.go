@@ -49,6 +49,29 @@ func (s *Status) DeadlineExceeded() bool {
 	})
 }
 
+// MessageClientIssues lists what clients report about themselves.
+const MessageClientIssues = "client_issues"
+
+// OnlyClientsHaveIssues reports whether the database does not call itself healthy for no other reason than issues
+// of clients: any message of the cluster or of a process has that effect. Coordinators report the issue of
+// a client for up to ten minutes after the client ended (CLIENT_REGISTER_INTERVAL).
+func (s *Status) OnlyClientsHaveIssues() bool {
+	if s.Healthy() || !s.DataHealthy() || len(s.Cluster.Messages) == 0 {
+		return false
+	}
+	for _, m := range s.Cluster.Messages {
+		if m.Name != MessageClientIssues {
+			return false
+		}
+	}
+	for _, p := range s.Cluster.Processes {
+		if len(p.Messages) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // anyRole reports whether any process has a role, as some process of every database has.
 func (s *Status) anyRole() bool {
 	for _, p := range s.Cluster.Processes {

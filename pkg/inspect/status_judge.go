@@ -114,12 +114,8 @@ func dataReasons(d DatabaseView) []string {
 		return []string{"not all data has its copies"}
 	case d.DataHealthy != nil && !*d.DataHealthy:
 		return []string{"data is " + Spaced(phrase.Or(d.DataState, "not healthy"))}
-	case d.Healthy != nil && !*d.Healthy:
-		why := slices.Clone(d.Messages)
-		for _, issue := range d.ClientIssues {
-			why = append(why, issue.String())
-		}
-		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.SomeBy(why, MostNamed, "; "), "it reports no reason")}
+	case d.Healthy != nil && !*d.Healthy && !d.onlyClients:
+		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, MostNamed), "it reports no reason")}
 	default:
 		return nil
 	}

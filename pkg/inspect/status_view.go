@@ -68,8 +68,10 @@ type DatabaseView struct {
 	PerformanceLimit string   `json:"performanceLimit,omitempty"`
 	Messages         []string `json:"messages"`
 	// ClientIssues are problems that clients of the database report about themselves.
-	ClientIssues      []ClientIssueView `json:"clientIssues,omitempty"`
-	ProcessesReported *int              `json:"processesReported"`
+	ClientIssues []ClientIssueView `json:"clientIssues,omitempty"`
+	// onlyClients is whether these are the only reason for a database that does not call itself healthy.
+	onlyClients       bool
+	ProcessesReported *int `json:"processesReported"`
 	// Clients is how many the database counts.
 	Clients *int `json:"clients"`
 	// DC is the data center of the resource; empty without one.
@@ -186,6 +188,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 		Distribution:   f.Distribution(),
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
+	v.Warnings = append(v.Warnings, v.Database.clientWarnings()...)
 	v.State, v.Reasons = f.Judge(v)
 	v.Summary = summarize(v)
 	return v
@@ -228,6 +231,7 @@ func (f Facts) DatabaseView() DatabaseView {
 	v.recovery(s)
 	v.data(s)
 	v.restrictions(s)
+	v.onlyClients = s.OnlyClientsHaveIssues()
 	for _, m := range slices.Concat(s.Client.Messages, s.Cluster.Messages) {
 		v.Messages = append(v.Messages, m.Name)
 		for _, issue := range m.Issues {
@@ -235,6 +239,15 @@ func (f Facts) DatabaseView() DatabaseView {
 		}
 	}
 	return v
+}
+
+// clientWarnings are the issues of clients. They do not degrade the database.
+func (v DatabaseView) clientWarnings() []string {
+	var all []string
+	for _, issue := range v.ClientIssues {
+		all = append(all, fmt.Sprintf("clients have issues: %s; FoundationDB reports them until 10 minutes after a client ended", issue))
+	}
+	return all
 }
 
 // ClientIssueView is a problem that clients report about themselves: a database with any does not call itself

@@ -22,8 +22,8 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 		given func(*testing.T, *Facts)
 		state State
 		zones int // -1 for unknown
-		// reason is one of the reasons, if not empty.
-		reason string
+		// warning is one of the warnings, if not empty.
+		warning string
 	}{
 		"all is well": {given: func(*testing.T, *Facts) {}, state: StateHealthy, zones: 1},
 		"a database that was just created": {
@@ -41,8 +41,25 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: "client_issues", Issues: []fdb.ClientIssue{
 					{Name: "incorrect_cluster_file_contents", Count: 1, Addresses: []string{"10.1.0.9:40312"}},
 				}}}
+			}, state: StateHealthy, zones: 1,
+			warning: "clients have issues: incorrect_cluster_file_contents of 1 client at 10.1.0.9:40312; FoundationDB reports them until 10 minutes after a client ended",
+		},
+		"a client with another cluster file, and another message": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Database.Status.Client.DatabaseStatus.Healthy = false
+				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: "client_issues"}, {Name: "unreachable_processes"}}
 			}, state: StateDegraded, zones: 1,
-			reason: "the database does not call itself healthy: client_issues; incorrect_cluster_file_contents of 1 client at 10.1.0.9:40312",
+		},
+		"a client with another cluster file, and a message of a process": {
+			given: func(_ *testing.T, f *Facts) {
+				f.Database.Status.Client.DatabaseStatus.Healthy = false
+				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: "client_issues"}}
+				for id, p := range f.Database.Status.Cluster.Processes {
+					p.Messages = []fdb.Message{{Name: "file_open_error"}}
+					f.Database.Status.Cluster.Processes[id] = p
+					break
+				}
+			}, state: StateDegraded, zones: 1,
 		},
 		"a silent storage process counts at once, though the database reports full tolerance": {
 			given: func(_ *testing.T, f *Facts) { inspecttest.Unresponsiveness(f.Snapshot, "storage-3", time.Second) }, state: StateDegraded, zones: 0,
@@ -122,8 +139,8 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 			if v.State != tc.state || zones != tc.zones {
 				t.Errorf("state %s, %d zones to spare, want %s, %d (%s)", v.State, zones, tc.state, tc.zones, v.Summary)
 			}
-			if tc.reason != "" && !slices.Contains(v.Reasons, tc.reason) {
-				t.Errorf("reasons %q, want %q", v.Reasons, tc.reason)
+			if tc.warning != "" && !slices.Contains(v.Warnings, tc.warning) {
+				t.Errorf("warnings %q, want %q", v.Warnings, tc.warning)
 			}
 			if (v.State == StateUnknown || v.State == StateUnavailable) && v.Database.Available != nil && *v.Database.Available {
 				t.Error("called available")
