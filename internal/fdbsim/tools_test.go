@@ -152,13 +152,13 @@ func TestUnlockRequiresThePassphrase(t *testing.T) {
 func TestASimulatedToolWaitsForAManuallyAdvancedClock(t *testing.T) {
 	c := configured(t)
 	c.ManualAdvance()
-	done := make(chan result)
+	done := make(chan result, 1)
 	go func() { done <- c.execFor(60, "sleep 20") }()
-	for {
+	for passed := time.Duration(0); passed < 50*time.Second; passed += 100 * time.Millisecond {
 		select {
 		case got := <-done:
-			if got.exit != 0 || !strings.Contains(got.stderr, "Long delay") {
-				t.Errorf("%+v", got)
+			if got.exit != 0 || !strings.Contains(got.stderr, "Long delay") || passed < 20*time.Second {
+				t.Errorf("after %s: %+v", passed, got)
 			}
 			return
 		default:
@@ -166,6 +166,7 @@ func TestASimulatedToolWaitsForAManuallyAdvancedClock(t *testing.T) {
 			time.Sleep(time.Millisecond) // let the command see it
 		}
 	}
+	t.Error("the command still runs after 50s, want its end after 20s")
 }
 
 func TestAKilledSimulatedToolExitsWithoutOutput(t *testing.T) {

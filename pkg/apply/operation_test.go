@@ -129,10 +129,12 @@ func TestACommandIsRefusedBeforeApprovalWhileAnOperationIsActive(t *testing.T) {
 }
 
 func TestJoinAllowsACommandWhileAnOperationIsActive(t *testing.T) {
-	s := &operating{other: &reconcile.Operation{ID: "run0"}}
-	p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{Join: true})
-	if err := p.refuseBeside(t.Context()); err != nil || len(s.calls) > 0 {
-		t.Errorf("%v, calls %q", err, s.calls)
+	for join, want := range map[bool][]string{true: nil, false: {"refuse"}} {
+		s := &operating{other: &reconcile.Operation{ID: "run0"}}
+		p, _ := passesOf(s, &strings.Builder{}, ChangeFlags{Join: join})
+		if err := p.refuseBeside(t.Context()); (err == nil) != join || !slices.Equal(s.calls, want) {
+			t.Errorf("join %t: %v, calls %q, want %q", join, err, s.calls, want)
+		}
 	}
 }
 

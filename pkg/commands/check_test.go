@@ -105,7 +105,9 @@ func TestTheCheckCommandChangesNothing(t *testing.T) {
 		return []any{g.cluster.Resource.DeepCopy(), slices.Sorted(maps.Keys(g.cluster.Pods)), slices.Sorted(maps.Keys(g.cluster.Volumes)), g.cluster.ConfigMap.DeepCopy(), g.cluster.LeaseHolder, g.cluster.LockHolder}
 	}
 	before := seen()
-	g.run("check", "sample")
+	if code := g.run("check", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "POD-001") {
+		t.Errorf("exit code %d, want a finding about the missing pod\n%s%s", code, &g.out, &g.err)
+	}
 	if diff := cmp.Diff(before, seen()); diff != "" {
 		t.Error(diff)
 	}

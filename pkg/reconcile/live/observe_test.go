@@ -122,8 +122,12 @@ func TestAForbiddenNodeListDoesNotFailTheRead(t *testing.T) {
 
 func TestAMissingConfigMapIsObservedAsNone(t *testing.T) {
 	f := newField(t, sample())
+	f.log.reset()
 	if s := f.observe(plan.ConfigMap); s.ConfigMap != nil {
 		t.Errorf("observed %v, want none", s.ConfigMap)
+	}
+	if diff := cmp.Diff([]string{"get FoundationDBCluster sample", "get ConfigMap sample-config"}, f.log.all()); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
 

@@ -48,12 +48,17 @@ func shares(chosen []Candidate, field string) map[string]int {
 }
 
 func TestSpreadNeverExceedsItsLimits(t *testing.T) {
+	spread, limited := 0, 0
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		candidates, rule, count := anyCandidates(random, 12), anyRule(random), 1+random.IntN(6)
 		chosen, err := Spread(candidates, count, rule)
 		if err != nil {
 			continue
+		}
+		spread++
+		if len(rule.Max) > 0 {
+			limited++
 		}
 		if len(chosen) != count {
 			t.Fatalf("seed %d: chose %d of %d", seed, len(chosen), count)
@@ -72,6 +77,9 @@ func TestSpreadNeverExceedsItsLimits(t *testing.T) {
 				}
 			}
 		}
+	}
+	if spread < 1000 || limited < 600 {
+		t.Errorf("only %d selections, %d of them with limits", spread, limited)
 	}
 }
 

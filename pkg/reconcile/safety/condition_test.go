@@ -3,7 +3,6 @@ package safety
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -28,7 +27,6 @@ func whether(name string, ask func(otherPod) bool) Condition[otherPod] {
 // otherRule is a row of that product's table.
 type otherRule struct {
 	evict, replace Condition[otherPod]
-	tolerate       *time.Duration
 }
 
 // otherProduct is its table of pod eviction and replacement, in our form.
@@ -42,16 +40,15 @@ func otherProduct() map[string]otherRule {
 	deleted := whether("the old pod is known to be deleted", func(p otherPod) bool { return p.oldPodDeleted })
 	follows := whether("a follower of the deployment", func(p otherPod) bool { return p.followsDeployment })
 	always, never := Always[otherPod]("it has no state"), Never[otherPod]("its data has one copy")
-	after := func(d time.Duration) *time.Duration { return &d }
 	return map[string]otherRule{
-		"image id":                 {always, always, after(5 * time.Second)},
-		"coordinator":              {always, always, after(15 * time.Second)},
-		"DB server":                {AllOf(drained, noShard), AnyOf(noShard, inSync), after(5 * time.Minute)},
-		"agent":                    {AllOf(noLeader, leader, follower), deleted, after(5 * time.Minute)},
-		"single server":            {never, never, nil},
-		"single active failover":   {follows, always, after(5 * time.Minute)},
-		"synchronization master":   {always, always, after(15 * time.Second)},
-		"synchronization worker":   {always, always, after(time.Minute)},
+		"image id":                 {always, always},
+		"coordinator":              {always, always},
+		"DB server":                {AllOf(drained, noShard), AnyOf(noShard, inSync)},
+		"agent":                    {AllOf(noLeader, leader, follower), deleted},
+		"single server":            {never, never},
+		"single active failover":   {follows, always},
+		"synchronization master":   {always, always},
+		"synchronization worker":   {always, always},
 		"a kind that has no rules": {},
 	}
 }
@@ -92,23 +89,6 @@ func TestConditionsExpressTheEvictionRulesOfAnotherProduct(t *testing.T) {
 				t.Errorf("evict %+v, replace %+v, want %t and %t", evict, replace, tc.evict, tc.replace)
 			}
 		})
-	}
-}
-
-func TestRulesExpressTheTolerationsOfAnotherProduct(t *testing.T) {
-	got := map[string]string{}
-	for kind, rule := range otherProduct() {
-		got[kind] = "not set"
-		if rule.tolerate != nil {
-			got[kind] = rule.tolerate.String()
-		}
-	}
-	want := map[string]string{
-		"image id": "5s", "coordinator": "15s", "DB server": "5m0s", "agent": "5m0s", "single server": "not set", "single active failover": "5m0s",
-		"synchronization master": "15s", "synchronization worker": "1m0s", "a kind that has no rules": "not set",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

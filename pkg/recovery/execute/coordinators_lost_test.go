@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -207,10 +208,8 @@ func TestCoordinationStateIsCopiedOnlyAfterTheOldOneIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.verify(p)
-	for _, order := range [][2]string{{"keep", "stage"}, {"install", "write"}, {"write", "restart"}} {
-		if slices.Index(c.scripts, order[0]) > slices.Index(c.scripts, order[1]) {
-			t.Errorf("%s before %s: %v", order[1], order[0], c.scripts)
-		}
+	if diff := cmp.Diff([]string{"keep", "fetch", "stage", "install", "write", "restart"}, slices.Compact(c.scripts)); diff != "" {
+		t.Errorf("scripts (-want +got):\n%s", diff)
 	}
 }
 

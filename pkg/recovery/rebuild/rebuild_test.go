@@ -226,8 +226,7 @@ func TestRebuildListsUnknownFieldsAndNeverGuesses(t *testing.T) {
 
 // A volume belongs to the process group by the name of its PVC, whose counts and size it shows.
 func TestRebuildInfersCountsAndSizesFromVolumes(t *testing.T) {
-	n, f := given(t, func(c *v1beta2.FoundationDBCluster) {})
-	_ = n
+	_, f := given(t, func(*v1beta2.FoundationDBCluster) {})
 	f.Pods, f.Claims, f.ConfigMap = nil, nil, nil
 	f.Volumes = append(f.Volumes, corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "other"}, Spec: corev1.PersistentVolumeSpec{ClaimRef: &corev1.ObjectReference{Name: "sample-backup-data"}}})
 	m, err := Rebuild(f)

@@ -413,6 +413,7 @@ func TestExclusionsOfOtherControlPlaneInstancesAreNotOrphaned(t *testing.T) {
 	f := healthy(t)
 	f.Cluster.Spec.ProcessGroupIDPrefix = "east"
 	exclusion("locality_instance_id:west-storage-1")(&f)
+	f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "west-log-99" })
 	for _, code := range []string{"ORPHAN-004", "ORPHAN-005"} {
 		if item := itemOf(t, reportOn(f, Options{}), code); item.Outcome != Passed {
 			t.Errorf("%s: %+v", code, item)

@@ -101,23 +101,32 @@ func TestIDsAreNotDrawnFromABucketWithoutFreeNumbers(t *testing.T) {
 	}
 }
 
-// TestTestersAreNotPacked draws testers beside packed process groups.
+// TestTestersAreNotPacked draws testers beside packed process groups: with any seed, packed ones would be
+// even in the three buckets.
 func TestTestersAreNotPacked(t *testing.T) {
-	s := stagestest.EmptyCluster(t)
-	stagestest.Packing(stagestest.Packs(3, v1beta2.BinPackAll))(&s)
-	s.Cluster.Spec.ProcessCounts.Test = 30
-	remainders := map[int]int{}
-	for _, g := range addedGroups(AddProcessGroups.Decide(s)) {
-		_, _, n, err := g.ID.Split()
-		if err != nil {
-			t.Fatal(err)
+	splits := map[[3]int]bool{}
+	for seed := range uint64(20) {
+		s := stagestest.EmptyCluster(t)
+		s.Seed = seed
+		stagestest.Packing(stagestest.Packs(3, v1beta2.BinPackAll))(&s)
+		s.Cluster.Spec.ProcessCounts.Test = 30
+		var split [3]int
+		for _, g := range addedGroups(AddProcessGroups.Decide(s)) {
+			_, _, n, err := g.ID.Split()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Class == v1beta2.ProcessClassTest {
+				split[n%3]++
+			}
 		}
-		if g.Class == v1beta2.ProcessClassTest {
-			remainders[n%3]++
+		if n := split[0] + split[1] + split[2]; n != 30 {
+			t.Fatalf("seed %d: %d testers, want 30", seed, n)
 		}
+		splits[split] = true
 	}
-	if remainders[0] == 10 && remainders[1] == 10 && remainders[2] == 10 {
-		t.Error("30 testers are even in three buckets, as packed ones would be")
+	if len(splits) < 5 {
+		t.Errorf("the buckets of 30 testers do not depend on the seed: %v", splits)
 	}
 }
 

@@ -1,13 +1,17 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -19,7 +23,8 @@ type questionCase struct {
 	refused string
 }
 
-func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check) {
+// Check compares the checks with the refusal, and returns the snapshot with the groups.
+func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check) (plan.Snapshot, []*v1beta2.ProcessGroupStatus) {
 	t.Helper()
 	if tc.given != nil {
 		tc.given(&s)
@@ -32,6 +37,7 @@ func (tc questionCase) Check(t *testing.T, s plan.Snapshot, ask func(plan.Snapsh
 	if is != (tc.refused != "") || !strings.Contains(refused.Text(), tc.refused) {
 		t.Errorf("want a refusal with %q, got %+v", tc.refused, refused)
 	}
+	return s, groups
 }
 
 func TestWhichPodsMayBeTakenDown(t *testing.T) {
@@ -85,7 +91,25 @@ func TestWhichPodsMayBeTakenDown(t *testing.T) {
 		}, refused: "no pod may be recreated until all processes run 7.4.6"},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), PodsMayGoDown) })
+		t.Run(name, func(t *testing.T) {
+			s, groups := tc.Check(t, stagestest.HealthyCluster(t), PodsMayGoDown)
+			s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete // or a pass replaces stateless groups
+			var want, deleted []string
+			for _, g := range groups {
+				if pod := s.Pod(g); tc.refused == "" {
+					pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+					want = append(want, pod.Name)
+				}
+			}
+			for _, a := range UpdatePods(plan.Options{}).Decide(s).Actions {
+				for _, pod := range a.(plan.DeletePods).Pods {
+					deleted = append(deleted, pod.Name)
+				}
+			}
+			if diff := cmp.Diff(want, deleted); diff != "" {
+				t.Errorf("deleted by a pass (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -107,23 +131,38 @@ func TestExclusionMayStart(t *testing.T) {
 		"the database does not answer": {ids: []v1beta2.ProcessGroupID{"storage-114"}, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, refused: "timed out"},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), ExclusionMayStart) })
+		t.Run(name, func(t *testing.T) {
+			s, groups := tc.Check(t, stagestest.HealthyCluster(t), ExclusionMayStart)
+			for _, g := range groups {
+				g.MarkForRemoval(stagestest.Noon)
+			}
+			left := len(slices.DeleteFunc(notDrained(s), func(g *v1beta2.ProcessGroupStatus) bool { return safety.Coordinates(s, g) })) // these follow
+			for _, a := range ExcludeInstances.Decide(s).Actions {
+				left -= len(a.(plan.Exclude).Groups)
+			}
+			if (left == 0) != (tc.refused == "") {
+				t.Errorf("a pass leaves %d process groups, want some: %t", left, tc.refused != "")
+			}
+		})
 	}
 }
 
 func TestUpgradeChecksRefuseAnOlderMinorVersion(t *testing.T) {
-	to := func(version string) func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check {
-		return func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, version) }
-	}
 	tests := map[string]struct {
 		questionCase
-		ask func(plan.Snapshot, []*v1beta2.ProcessGroupStatus) []plan.Check
+		to string
 	}{
-		"a patch release":        {ask: to("7.3.80")},
-		"the same version":       {ask: to("7.3.79")},
-		"an older minor version": {questionCase{refused: "cannot be downgraded from 7.3.79 to 7.1.0"}, to("7.1.0")},
+		"a patch release":        {to: "7.3.80"},
+		"the same version":       {to: "7.3.79"},
+		"an older minor version": {questionCase{refused: "cannot be downgraded from 7.3.79 to 7.1.0"}, "7.1.0"},
 	}
 	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) { tc.Check(t, stagestest.HealthyCluster(t), tc.ask) })
+		t.Run(name, func(t *testing.T) {
+			s, _ := tc.Check(t, stagestest.HealthyCluster(t), func(s plan.Snapshot, _ []*v1beta2.ProcessGroupStatus) []plan.Check { return UpgradeChecks(s, tc.to) })
+			s.Cluster.Spec.Version = tc.to
+			if d := CheckClientCompatibility.Decide(s); (d.Hold != nil) != (tc.refused != "") {
+				t.Errorf("a pass holds: %+v, want a hold: %t", d.Hold, tc.refused != "")
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package operations
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -68,10 +69,22 @@ func TestSyncConnectionString(t *testing.T) {
 func TestSyncConnectionStringChangesOnlyTheClusterFileKey(t *testing.T) {
 	inForce, _ := fdb.ParseConnectionString(stagestest.SampleConnectionString)
 	s := drifted(t)
+	applied := 0
 	for _, a := range SyncConnectionString(inForce).Decide(s).Actions {
-		if a, ok := a.(plan.ApplyConfigMap); ok && (a.Object.Data["foreign"] != "1" || a.Object.Data[objects.KeyClusterFile] != stagestest.SampleConnectionString || len(a.Object.Data) != 2) {
-			t.Errorf("it becomes %v", a.Object.Data)
+		a, ok := a.(plan.ApplyConfigMap)
+		if !ok {
+			continue
 		}
+		applied++
+		if diff := cmp.Diff(map[string]string{"foreign": "1", objects.KeyClusterFile: stagestest.SampleConnectionString}, a.Object.Data); diff != "" {
+			t.Errorf("data (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{objects.KeyClusterFile}, a.Keys); diff != "" {
+			t.Errorf("keys (-want +got):\n%s", diff)
+		}
+	}
+	if applied != 1 {
+		t.Errorf("%d ConfigMaps are applied, want 1", applied)
 	}
 	if s.ConfigMap.Data[objects.KeyClusterFile] != staleConnectionString {
 		t.Error("what was observed was changed")

@@ -305,10 +305,10 @@ func TestSecurityContextChangesReplaceGroupsIfEnabled(t *testing.T) {
 			if tc.replaced {
 				want = "the security context differs (" + allStorage + ")"
 			}
-			if diff := cmp.Diff(want, d.Why); diff != "" {
-				t.Errorf("why (-want +got):\n%s", diff)
+			if diff := cmp.Diff(want, d.Why); diff != "" || (len(d.Actions) > 0) != tc.replaced {
+				t.Errorf("%d actions, why (-want +got):\n%s", len(d.Actions), diff)
 			}
-			if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); len(d.Actions) > 0 {
+			if d := ReplaceMisconfiguredPods(plan.Options{}).Decide(s); len(d.Actions) > 0 || d.Why != "" {
 				t.Errorf("without the option: %s", d.Why)
 			}
 		})
