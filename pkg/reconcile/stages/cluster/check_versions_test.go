@@ -77,7 +77,7 @@ func TestVersionChangesThatLoseTheDatabaseAreRefused(t *testing.T) {
 }
 
 // Each fact that loses a database refuses the change it is about, by its ID.
-func TestVersionChangesThatLoseADatabaseAreRefused(t *testing.T) {
+func TestEachVersionFactThatLosesADatabaseRefusesItsChange(t *testing.T) {
 	seen := 0
 	for _, f := range versionfacts.All() {
 		if !f.Consequence.LosesDatabase() || len(f.Changes) == 0 {
