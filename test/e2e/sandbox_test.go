@@ -6,6 +6,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,7 +209,12 @@ func kubectl(t *testing.T, args ...string) string {
 func namespace(t *testing.T) string {
 	t.Helper()
 	name := "e2e-" + strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
-	name = strings.TrimRight(name[:min(len(name), 50)], "-")
+	const limit = 50
+	// Subtests of a test with a long name would all have the same beginning.
+	if len(name) > limit {
+		sum := sha256.Sum256([]byte(name))
+		name = fmt.Sprintf("%s-%x", strings.TrimRight(name[:limit-9], "-"), sum[:4])
+	}
 	kubectl(t, "create", "namespace", name)
 	atTheEnd(t, "kubectl", "delete", "namespace", name, "--wait=false")
 	t.Cleanup(func() { logFailed(t, name) })
