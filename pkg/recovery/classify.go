@@ -82,7 +82,7 @@ func Assess(f Facts) Assessment {
 		return assessment(Undetermined, "unknown", "unknown", "the pods use other coordinators than those of the status: "+phrase.List(f.Queried))
 	case isTrue(f.Available) && isTrue(f.Quorum):
 		return assessment(NothingLost, "everything", "nothing", append([]string{"a quorum of coordinators answers and the database is available"}, f.Outage.tooFull()...)...)
-	case isTrue(f.Quorum) && f.emptyQuorum() != "":
+	case isTrue(f.Quorum) && len(f.emptyQuorum()) > 0:
 		a := assessment(CoordinatorsMoved, "unknown", "unknown", "a quorum without coordination state answers at the addresses of coordinators")
 		a.Obstacles = f.obstacles()
 		return a

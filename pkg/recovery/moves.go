@@ -101,8 +101,8 @@ func (f Facts) obstacles() []string {
 			all = append(all, fmt.Sprintf("%s answers, and belongs to no pod of the cluster", c.Address))
 		}
 	}
-	if obstacle := f.emptyQuorum(); obstacle != "" {
-		all = append(all, obstacle)
+	if pods := f.emptyQuorum(); len(pods) > 0 {
+		all = append(all, withoutState(pods))
 	}
 	for _, g := range f.Groups {
 		if g.Files == nil {
@@ -122,10 +122,10 @@ func (f Facts) isOfAnother(c Coordinator, now *Group) bool {
 // isEmpty reports whether a process group has no coordination state, by its files.
 func (g *Group) isEmpty() bool { return g.Files != nil && !g.Coordinates() }
 
-// emptyQuorum describes the pods without state at addresses of coordinators, if they are a quorum; empty otherwise.
+// emptyQuorum returns the pods without state at addresses of coordinators, if they are a quorum; nil otherwise.
 // They elect a cluster controller that knows of no database. Fewer cannot, and are no coordinators of
 // a connection string with the addresses of those that have the state.
-func (f Facts) emptyQuorum() string {
+func (f Facts) emptyQuorum() []string {
 	var pods []string
 	for _, c := range f.Coordinators {
 		if address, err := fdb.ParseAddress(c.Address); err == nil {
@@ -134,9 +134,14 @@ func (f Facts) emptyQuorum() string {
 			}
 		}
 	}
-	if len(pods) == 0 || len(pods) < quorum(f) {
-		return ""
+	if len(pods) < quorum(f) {
+		return nil
 	}
+	return pods
+}
+
+// withoutState is the obstacle of an emptyQuorum.
+func withoutState(pods []string) string {
 	return fmt.Sprintf("%s %s addresses of coordinators now, and %s a quorum without state: delete these pods, so that they get other addresses",
 		phrase.List(pods), phrase.Has(len(pods)), phrase.Is(len(pods)))
 }

@@ -177,8 +177,10 @@ func (p Plan) Moved(f Facts) []string {
 		all = append(all, "whether a quorum of coordinators answers is unknown: "+f.Unknown)
 	case !f.asks(p.From) && !f.asks(p.To):
 		all = append(all, "the pods use coordinators that are not of the plan: "+phrase.List(f.Queried))
+	case *f.Quorum && !f.asks(p.To) && len(f.emptyQuorum()) > 0:
+		all = append(all, withoutState(f.emptyQuorum()))
 	case *f.Quorum && !f.asks(p.To):
-		all = append(all, phrase.Or(f.emptyQuorum(), "a quorum of the former coordinators answers: nothing has to be recovered"))
+		all = append(all, "a quorum of the former coordinators answers: nothing has to be recovered")
 	}
 	for _, g := range f.Groups {
 		if g.Files == nil {

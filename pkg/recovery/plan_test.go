@@ -107,3 +107,12 @@ func TestRecoveryPlansWithoutStepsHaveManualSteps(t *testing.T) {
 		}
 	}
 }
+
+func TestAPlanIsRefusedWhilePodsWithoutStateAreAQuorum(t *testing.T) {
+	p, f := planned(t), rebooted()
+	f.Quorum, f.Groups[3].Now, f.Groups[4].Now = new(true), []string{"10.0.0.2"}, []string{"10.0.0.1"}
+	got := strings.Join(p.Moved(f), "; ")
+	if !strings.Contains(got, "are a quorum without state: delete these pods") || strings.Contains(got, "nothing has to be recovered") {
+		t.Errorf("%q", got)
+	}
+}
