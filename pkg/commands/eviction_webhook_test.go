@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,30 @@ func TestTheEvictionWebhookWithActReplacesTheDeniedGroup(t *testing.T) {
 	}
 	if !g.cluster.Resource.ProcessGroup(id).IsMarkedForRemoval() {
 		t.Errorf("%s is not marked for removal: %s%s", id, &g.out, &g.err)
+	}
+}
+
+// A pod that only its coordinator protects keeps its process group: the coordinator moves.
+func TestTheEvictionWebhookWithActMovesOnlyTheCoordinator(t *testing.T) {
+	g := healthy(t)
+	away := strings.Join(g.coordinating(), ",") // logs hold data that cannot move with a restart
+	if code := g.run("coordinators", "change", "sample", "--away-from", away, "--yes", "--wait"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.err)
+	}
+	g.cluster.Tick(20 * time.Minute)
+	group := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.coordinating()[0]))
+	if group.ProcessClass != v1beta2.ProcessClassStorage {
+		t.Fatalf("no storage process group is a coordinator: %v", g.coordinating())
+	}
+	answers, code := g.evictions(t, []string{group.PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
+	if code != exit.ExitDone || answers[0].Allowed {
+		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
+	}
+	if after := g.coordinating(); slices.Contains(after, string(group.ProcessGroupID)) || len(after) == 0 {
+		t.Errorf("%s is still a coordinator, or there is none: %v: %s", group.ProcessGroupID, after, &g.err)
+	}
+	if g.cluster.Resource.ProcessGroup(group.ProcessGroupID).IsMarkedForRemoval() {
+		t.Errorf("%s is marked for removal", group.ProcessGroupID)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -20,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -217,10 +219,16 @@ clusters: [{name: test, cluster: {server: "` + cmp.Or(g.server, "http://127.0.0.
 	return path
 }
 
+// schemeWithRoles is built once: it takes longer than most commands, and nothing changes it later.
+var schemeWithRoles = sync.OnceValues(func() (*runtime.Scheme, error) {
+	scheme, err := session.NewScheme()
+	return scheme, errors.Join(err, rbacv1.AddToScheme(scheme))
+})
+
 func (g *given) client() client.Client {
 	g.t.Helper()
-	scheme, err := session.NewScheme()
-	if err := errors.Join(err, rbacv1.AddToScheme(scheme)); err != nil {
+	scheme, err := schemeWithRoles()
+	if err != nil {
 		g.t.Fatal(err)
 	}
 	objects := append([]client.Object{}, g.objects...)
