@@ -190,6 +190,28 @@ func TestTheEvictionWebhookWithActMovesOnlyTheCoordinator(t *testing.T) {
 	}
 }
 
+// A storage pod that waits only for another one to return keeps its process group: its data would
+// move for nothing.
+func TestTheEvictionWebhookWithActWaitsForOtherPodsToReturn(t *testing.T) {
+	g := healthy(t)
+	coordinators := g.coordinating()
+	var storage []*v1beta2.ProcessGroupStatus
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStorage && !slices.Contains(coordinators, string(group.ProcessGroupID)) {
+			storage = append(storage, group)
+		}
+	}
+	leaves, missing := storage[0], storage[1]
+	delete(g.cluster.Pods, missing.PodName(g.cluster.Resource))
+	answers, code := g.evictions(t, []string{leaves.PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
+	if code != exit.ExitDone || answers[0].Allowed {
+		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
+	}
+	if g.cluster.Resource.ProcessGroup(leaves.ProcessGroupID).IsMarkedForRemoval() {
+		t.Errorf("%s is marked for removal: %s", leaves.ProcessGroupID, &g.err)
+	}
+}
+
 // A run that a gate refuses is a failed one: the eviction would stay denied, and nothing showed why.
 func TestTheEvictionWebhookReportsAGateRefusalAsAFailure(t *testing.T) {
 	g := healthy(t)

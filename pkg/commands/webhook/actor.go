@@ -27,9 +27,9 @@ type actor struct {
 	mu      sync.Mutex // keeps the output of one pass together
 }
 
-// Act implements evictionhook.Actor. If only its coordinator prevents the eviction, the coordinator is
-// moved; otherwise the process group of a pod with data is replaced. For a pod without data nothing is done: a
-// later request can succeed.
+// Act implements evictionhook.Actor. If only its coordinator, or nothing but time, prevents the
+// eviction, the coordinator is moved and no data; otherwise the process group of a pod with data is
+// replaced. For a pod without data nothing is done: a later request can succeed.
 func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,15 +83,18 @@ func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []p
 	if err != nil {
 		return "", replaces, err
 	}
-	if err := observer.Observe(ctx, &s, plan.ClusterResource|plan.Pods); err != nil {
+	if err := observer.Observe(ctx, &s, plan.ClusterResource|plan.Pods|plan.Volumes|plan.Database); err != nil {
 		return "", replaces, err
 	}
 	for _, g := range s.Groups() {
-		switch {
-		case g.PodName(s.Cluster) != e.Pod:
-		case onlyCoordinates(refused):
+		if g.PodName(s.Cluster) != e.Pod {
+			continue
+		}
+		coordinates, others := split(refused)
+		switch waits := safety.HoldsNothing(s, g) || safety.EvictionSettles(s, g); {
+		case coordinates && (waits || !others):
 			return g.ProcessGroupID, movesCoordinators, nil
-		case safety.HoldsNothing(s, g):
+		case waits:
 			return "", replaces, nil
 		default:
 			return g.ProcessGroupID, replaces, nil
@@ -100,11 +103,11 @@ func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []p
 	return "", replaces, fmt.Errorf("the status of %s has no process group with the pod %s", e.Cluster.Name, e.Pod)
 }
 
-func onlyCoordinates(refused []plan.Check) bool {
+// split reports whether a coordinator, and whether anything else, prevents an eviction.
+func split(refused []plan.Check) (coordinates, others bool) {
 	for _, c := range refused {
-		if c.ID != plan.CheckNoCoordinator {
-			return false
-		}
+		coordinates = coordinates || c.ID == plan.CheckNoCoordinator
+		others = others || c.ID != plan.CheckNoCoordinator
 	}
-	return len(refused) > 0
+	return coordinates, others
 }

@@ -22,6 +22,9 @@ type EvictionRule struct {
 	// Replace is when a new, empty process group with a new ID may take its place: the old
 	// one is marked for removal and removed once it is drained.
 	Replace Condition[Pod]
+	// Settles is when an eviction that is refused becomes possible without moving data, once the
+	// rest of the cluster is healthy again. Without a condition it never does.
+	Settles Condition[Pod]
 	// Tolerate is how long such a pod should stay bound to a node that is not ready or
 	// not reachable; nil means forever.
 	Tolerate *time.Duration
@@ -77,11 +80,11 @@ func EvictionRules() []EvictionRule {
 		{
 			Kind: kindStorage, Holds: "data",
 			Evict:   AllOf(recent, AnyOf(drained, AllOf(keepsVolume, holdsNoLog, fullyTolerant, otherZonesUp, otherZonesSettled, noOtherMaintenance))),
-			Replace: AllOf(spare, spaceForData), Tolerate: new(longAbsence),
+			Replace: AllOf(spare, spaceForData), Settles: AllOf(keepsVolume, holdsNoLog), Tolerate: new(longAbsence),
 		},
 		{
 			Kind: kindCoordination, Holds: "coordination state",
-			Evict: AllOf(recent, available, holdsNoData), Replace: spare, Tolerate: new(longAbsence),
+			Evict: AllOf(recent, available, holdsNoData), Replace: spare, Settles: holdsNoData, Tolerate: new(longAbsence),
 		},
 		{
 			Kind: kindSingle, Holds: "the only copy of data",
@@ -119,6 +122,14 @@ func MayEvict(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
 // checks must be OK. The old group's pod stays until it is drained.
 func MayReplace(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []plan.Check {
 	return askRules(s, g, func(r EvictionRule) Condition[Pod] { return r.Replace })
+}
+
+// EvictionSettles reports whether a group's pod can be evicted with its data in place as soon as the
+// rest of the cluster is healthy, so that a refusal now is a reason to wait and none to move data. It
+// does not say whether the pod is a coordinator.
+func EvictionSettles(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
+	_, met := firstRefused(ruleOf(kindOf(s, g.ProcessClass)).Settles.Ask(Pod{Snapshot: s, Group: g}))
+	return met
 }
 
 // askRules evaluates the rule of a group's kind and the one about coordinators. Where it is

@@ -293,6 +293,49 @@ func TestEveryEvictionRuleCheckIsNeeded(t *testing.T) {
 	}
 }
 
+// Data moves because of an eviction only where waiting would not make it possible.
+func TestARefusedEvictionSettlesOnlyIfThePodMayLeaveWithItsData(t *testing.T) {
+	settles := map[string]bool{
+		"a storage pod while another's process has just started": true,
+		"a storage pod while another's terminates":               true,
+		"a storage pod while a replica is missing":               true,
+		"a storage pod beside another zone's maintenance":        true,
+		"a coordinator":                                          true,
+		"a storage pod that was given a log":                     false,
+		"a storage pod without a volume":                         false,
+		"a storage pod whose volume is being deleted":            false,
+		"a storage pod that is not recreated":                    false,
+		"a coordinator's pod that was given data":                false,
+		"a stateless pod that was given data":                    false,
+	}
+	for name, want := range settles {
+		row, found := evictionRefusals[name]
+		if !found {
+			t.Errorf("there is no refusal of %s", name)
+			continue
+		}
+		s := leavable(t)
+		row.given(&s)
+		if got := EvictionSettles(s, s.Cluster.ProcessGroup(row.group)); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+	for name, given := range map[string]struct {
+		group v1beta2.ProcessGroupID
+		edit  func(*plan.Snapshot)
+	}{
+		"a log":                      {"log-2", unchanged},
+		"data without a copy":        {"storage-1", single},
+		"roles that nobody can know": {"storage-1", func(s *plan.Snapshot) { s.Database.Status = nil }},
+	} {
+		s := leavable(t)
+		given.edit(&s)
+		if EvictionSettles(s, s.Cluster.ProcessGroup(given.group)) {
+			t.Errorf("%s settles", name)
+		}
+	}
+}
+
 func TestWhichEvictionRuleAppliesToAProcessClass(t *testing.T) {
 	s := leavable(t)
 	for class, want := range map[v1beta2.ProcessClass]string{
