@@ -65,21 +65,20 @@ test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All test
 RECORDED_CONFORMANCE := '^(TestTheModelMatchesTheRecordedDatabase|TestTheConformanceScriptsParse)$$'
 PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/... ./test/realdb/programs/...
 
+# All tests run without vet: it would analyze the whole of Kubernetes again. Lint runs it once.
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
-	GOGC=400 go test -timeout 60m $(PLUGIN_TESTS)
-	go test -run $(RECORDED_CONFORMANCE) ./test/conformance
+	GOGC=400 go test -timeout 60m -vet=off $(PLUGIN_TESTS)
+	go test -vet=off -run $(RECORDED_CONFORMANCE) ./test/conformance
 
-# Without vet, which lint and test-unit run, and with fewer random histories.
 .PHONY: test-quick
 test-quick: ## The plugin's tests without sandbox and with fewer random histories (under 3 minutes)
 	GOGC=400 go test -timeout 60m -short -vet=off $(PLUGIN_TESTS)
 	go test -vet=off -run $(RECORDED_CONFORMANCE) ./test/conformance
 
-# Without vet: it would analyze the whole of Kubernetes. Lint runs it once.
 .PHONY: test-race
 test-race: ## The dashboard under the race detector, with many concurrent updates (needs gcc)
-	CGO_ENABLED=1 go test -race -short -count=1 ./pkg/ui/tui
+	CGO_ENABLED=1 go test -race -vet=off -short -count=1 ./pkg/ui/tui
 
 # The end-to-end tests run it, and nothing else compiles and links all that the tag selects.
 .PHONY: build-native-model
@@ -88,8 +87,8 @@ build-native-model: $(BIN)/libfdb_c/libfdb_c.so ## Build the plugin with the nat
 
 .PHONY: test-native
 test-native: build-native-model ## The native transport against the model, by a client library of its own (needs gcc)
-	$(LIBFDB_C_FLAGS) go test -tags fdb_native ./pkg/fdb/admin
-	$(LIBFDB_C_FLAGS) go test -tags fdb_native -run Native ./pkg/commands
+	$(LIBFDB_C_FLAGS) go test -vet=off -tags fdb_native ./pkg/fdb/admin
+	$(LIBFDB_C_FLAGS) go test -vet=off -tags fdb_native -run Native ./pkg/commands
 
 .PHONY: test-sandbox
 test-sandbox: build-sandbox ## Tests of the sandbox itself
@@ -101,7 +100,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 
 .PHONY: test-e2e
 test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built binary against a real API server
-	go test -count=1 -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
+	go test -count=1 -vet=off -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.
 .PHONY: not-run
@@ -140,8 +139,8 @@ conformance: ## Compare the model with a real database, command by command: make
 
 .PHONY: simulate
 simulate: ## Random histories of clusters and of backups over the model: make simulate SEEDS=500 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
-	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
+	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -vet=off -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
+	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -vet=off -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
 
 .PHONY: disasters
 disasters: ## Seeded losses over the model, so many of each of seven kinds: make disasters SEEDS=250 START=1
