@@ -77,19 +77,19 @@ func compareDataCenters(a, b DataCenter) int {
 	return strings.Compare(a.ID, b.ID)
 }
 
-// ValidateKnobs returns an error for custom parameters that blind the status document,
+// ValidateKnobs returns an error for custom parameters that suppress trace events,
 // which a pass must not roll out. Validate accepts them, so that a cluster which has them
 // can still be read.
-func (c *FoundationDBCluster) ValidateKnobs() error { return join(c.BlindingParameters()) }
+func (c *FoundationDBCluster) ValidateKnobs() error { return join(c.TraceSuppressingParameters()) }
 
-// BlindingParameters returns an error per custom parameter of the spec that blinds the
-// status document.
-func (c *FoundationDBCluster) BlindingParameters() field.ErrorList {
+// TraceSuppressingParameters returns an error per custom parameter of the spec that suppresses the
+// trace events which the status document is made from.
+func (c *FoundationDBCluster) TraceSuppressingParameters() field.ErrorList {
 	var errs field.ErrorList
 	for class, settings := range c.Spec.Processes {
 		path := field.NewPath("spec", "processes").Key(string(class)).Child("customParameters")
 		for i, parameter := range settings.CustomParameters {
-			if BlindsStatus(string(parameter)) {
+			if SuppressesTraceEvents(string(parameter)) {
 				errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
 					"must be at most %d: the status document is made from trace events of that severity, and would report neither the recovery state nor the localities of processes; remove the parameter", statusSeverity)))
 			}
@@ -107,10 +107,10 @@ const statusSeverity = 10
 // severityKnob is the parameter that sets the lowest severity of trace events, with dashes.
 const severityKnob = "knob-min-trace-severity"
 
-// BlindsStatus reports whether an argument of fdbserver, name=value with or without leading
+// SuppressesTraceEvents reports whether an argument of fdbserver, name=value with or without leading
 // dashes, suppresses the trace events that the status document is made from. A value that is
 // not a number counts as one that does.
-func BlindsStatus(argument string) bool {
+func SuppressesTraceEvents(argument string) bool {
 	name, value, assigned := strings.Cut(argument, "=")
 	name = strings.ToLower(strings.ReplaceAll(strings.TrimLeft(strings.TrimSpace(name), "-"), "_", "-"))
 	if !assigned || name != severityKnob {

@@ -70,7 +70,7 @@ func expectRefusal(t *testing.T, c *FoundationDBCluster, validate func(*Foundati
 func TestAMinTraceSeverityKnobAboveTenIsInvalid(t *testing.T) {
 	tests := map[string]struct {
 		parameter string
-		blinds    bool
+		suppress  bool
 	}{
 		"above 10":                        {"knob_min_trace_severity=20", true},
 		"just above 10":                   {"knob_min_trace_severity=11", true},
@@ -88,11 +88,11 @@ func TestAMinTraceSeverityKnobAboveTenIsInvalid(t *testing.T) {
 				c.Spec.Processes = map[ProcessClass]ProcessSettings{ProcessClassLog: {CustomParameters: FoundationDBCustomParameters{"knob_a=1", FoundationDBCustomParameter(tc.parameter)}}}
 			})
 			var want []string
-			if tc.blinds {
+			if tc.suppress {
 				want = []string{"spec.processes[log].customParameters[1]", tc.parameter, "must be at most 10", "remove the parameter"}
 			}
 			expectRefusal(t, c, (*FoundationDBCluster).ValidateKnobs, want)
-			if got := BlindsStatus("--" + tc.parameter); got != tc.blinds {
+			if got := SuppressesTraceEvents("--" + tc.parameter); got != tc.suppress {
 				t.Errorf("on a command line: %t", got)
 			}
 		})

@@ -92,8 +92,8 @@ func TestAMinTraceSeverityKnobMakesStatusIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !status.Incomplete() || !status.Blinded() {
-		t.Errorf("incomplete %v, blinded %v", status.Incomplete(), status.Blinded())
+	if !status.Incomplete() || !status.LacksTraceEvents() {
+		t.Errorf("incomplete %v, without trace events %v", status.Incomplete(), status.LacksTraceEvents())
 	}
 	if status.Available() || status.FullyRecovered() || status.Cluster.Configuration == nil {
 		t.Errorf("available %v, fully recovered %v, configuration %v",

@@ -22,13 +22,13 @@ const (
 // run, and belong to no process group.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
-		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.Blinded()
+		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.LacksTraceEvents()
 }
 
-// Blinded reports whether the cluster controller could not collect everything, and lists processes
+// LacksTraceEvents reports whether the cluster controller could not collect everything, and lists processes
 // without any locality and no recovery state. In the first seconds of a database, processes lack
 // localities beside a recovery state.
-func (s *Status) Blinded() bool {
+func (s *Status) LacksTraceEvents() bool {
 	if s.RecoveryName() != "" || !s.HasMessage(MessageIncomplete) {
 		return false
 	}

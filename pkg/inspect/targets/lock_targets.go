@@ -28,7 +28,7 @@ func DenyListEntry(f inspect.Facts, entry v1beta2.LockDenyListEntry) inspect.Tar
 // LockKept returns the progress of holding the lock manually.
 func LockKept(f inspect.Facts, user string) inspect.Target {
 	t := lockTarget(f)
-	t.Reached = safety.HeldByHand(f.Snapshot, user)
+	t.Reached = safety.HeldManually(f.Snapshot, user)
 	return t
 }
 

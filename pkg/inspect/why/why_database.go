@@ -40,13 +40,13 @@ func (w *why) database(v inspect.StatusView) []Chain {
 		c.State, c.Summary = Blocked, "is unavailable"
 		coordinators := w.coordinatorProblems()
 		if q := v.Coordinators.QuorumReachable; q != nil && !*q && len(coordinators) > 0 {
-			c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: coordinators})
+			c.Reasons = append(w.suppressedTraceEvents(), Link{Message: w.unavailableWords(v), Reasons: coordinators})
 			break
 		}
 		others := w.problems(func(g *v1beta2.ProcessGroupStatus) bool {
 			return !slices.ContainsFunc(coordinators, func(l Link) bool { return l.Subject == string(g.ProcessGroupID) })
 		})
-		c.Reasons = append(w.blinded(), Link{Message: w.unavailableWords(v), Reasons: append(coordinators, others...)})
+		c.Reasons = append(w.suppressedTraceEvents(), Link{Message: w.unavailableWords(v), Reasons: append(coordinators, others...)})
 	case inspect.StateHealthy, inspect.StateDegraded, inspect.StateNotConfigured:
 		return nil
 	}
@@ -54,11 +54,11 @@ func (w *why) database(v inspect.StatusView) []Chain {
 	return []Chain{c}
 }
 
-// blinded returns the knob that suppresses what every pass requires of the status document;
+// suppressedTraceEvents returns the knob that suppresses what every pass requires of the status document;
 // nil where the document has that, or no knob is known.
-func (w *why) blinded() []Link {
-	places := w.BlindedBy()
-	if !w.IsBlinded() || len(places) == 0 {
+func (w *why) suppressedTraceEvents() []Link {
+	places := w.TraceEventsSuppressedBy()
+	if !w.LacksTraceEvents() || len(places) == 0 {
 		return nil
 	}
 	return []Link{{

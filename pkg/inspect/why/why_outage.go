@@ -86,7 +86,7 @@ func (w *why) outageOf(status inspect.StatusView) *OutageView {
 		v.Cause = OutageNoAnswer
 	case status.State == inspect.StateUnknown && *c.QuorumReachable:
 		v.Cause = OutageIncomplete
-	case status.State != inspect.StateUnknown && status.State != inspect.StateUnavailable || w.IsBlinded() && len(w.BlindedBy()) > 0:
+	case status.State != inspect.StateUnknown && status.State != inspect.StateUnavailable || w.LacksTraceEvents() && len(w.TraceEventsSuppressedBy()) > 0:
 		return nil
 	case c.QuorumReachable != nil && !*c.QuorumReachable:
 		v.Cause = OutageNoQuorum

@@ -71,7 +71,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	switch {
 	case err != nil:
 		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
-	case status.Incomplete() && !status.Blinded(): // a blinded one explains itself, and opens no gate
+	case status.Incomplete() && !status.LacksTraceEvents(): // one without trace events explains itself, and opens no gate
 		facts.Unreachable, facts.Partial = "the status document is incomplete: "+whyIncomplete(status), status
 	case isOfAnother(c, status): // its connection string is not shown: it grants access
 		facts.Unreachable = "the status document is of another database"

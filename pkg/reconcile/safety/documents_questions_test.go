@@ -35,11 +35,12 @@ func (q documentQuestion) ask(s plan.Snapshot) bool            { return len(q.an
 var withoutDocument = map[string]string{
 	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
 	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "volumeStays": "the PVC",
-	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldByHand": "keys of the database",
+	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
 	"NoDatabaseYet":     "proven by a recovery state in the document, never by an absent one",
 	"Excluded":          "an exclusion is proven by its presence; nothing rests on its absence alone",
 	"EvictionKind":      "selects the rule; an unknown redundancy selects the strictest",
+	"EvictionSettles":   "allows nothing: chooses between waiting and a replacement, which has gates of its own; asks withoutRoles",
 	"HoldsNothing":      "the class",
 	"NeverDisruptable":  "explains a refusal",
 	"MayHoldData":       "the status of the resource",

@@ -300,13 +300,13 @@ func TestARefusedEvictionSettlesOnlyIfThePodMayLeaveWithItsData(t *testing.T) {
 		"a storage pod while another's terminates":               true,
 		"a storage pod while a replica is missing":               true,
 		"a storage pod beside another zone's maintenance":        true,
-		"a coordinator":                                          true,
-		"a storage pod that was given a log":                     false,
-		"a storage pod without a volume":                         false,
-		"a storage pod whose volume is being deleted":            false,
-		"a storage pod that is not recreated":                    false,
-		"a coordinator's pod that was given data":                false,
-		"a stateless pod that was given data":                    false,
+		"a coordinator":                               true,
+		"a storage pod that was given a log":          false,
+		"a storage pod without a volume":              false,
+		"a storage pod whose volume is being deleted": false,
+		"a storage pod that is not recreated":         false,
+		"a coordinator's pod that was given data":     false,
+		"a stateless pod that was given data":         false,
 	}
 	for name, want := range settles {
 		row, found := evictionRefusals[name]
@@ -324,9 +324,9 @@ func TestARefusedEvictionSettlesOnlyIfThePodMayLeaveWithItsData(t *testing.T) {
 		group v1beta2.ProcessGroupID
 		edit  func(*plan.Snapshot)
 	}{
-		"a log":                      {"log-2", unchanged},
-		"data without a copy":        {"storage-1", single},
-		"roles that nobody can know": {"storage-1", func(s *plan.Snapshot) { s.Database.Status = nil }},
+		"a log":               {"log-2", unchanged},
+		"data without a copy": {"storage-1", single},
+		"unknown roles":       {"storage-1", func(s *plan.Snapshot) { s.Database.Status = nil }},
 	} {
 		s := leavable(t)
 		given.edit(&s)

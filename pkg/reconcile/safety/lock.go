@@ -41,8 +41,8 @@ func LockFreeFor(s plan.Snapshot, user string) (c plan.Check, missing time.Durat
 	return c, missing
 }
 
-// HeldByHand reports whether a user holds the lock manually for this control-plane instance now.
-func HeldByHand(s plan.Snapshot, user string) bool {
+// HeldManually reports whether a user holds the lock manually for this control-plane instance now.
+func HeldManually(s plan.Snapshot, user string) bool {
 	l := s.Coordination.Lock
 	return s.Coordination.Read && l != nil && l.Owner == s.Cluster.LockOwner() && l.User() == user && !l.ExpiredAt(s.Now)
 }

@@ -69,7 +69,7 @@ func TestOnlyTheOwnUnexpiredManualLockCountsAsHeld(t *testing.T) {
 				Read: true, Lock: &fdb.Lock{Owner: "east", Start: now.Add(-time.Minute), End: now.Add(time.Minute), Nonce: fdb.NonceByHand("ann@host", "x")},
 			}}
 			tc.given(&s)
-			if got := HeldByHand(s, "ann@host"); got != tc.want {
+			if got := HeldManually(s, "ann@host"); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})

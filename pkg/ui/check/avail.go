@@ -136,7 +136,7 @@ func maintenance(f Facts) ([]Finding, string) {
 }
 
 func hidingKnobs(f Facts) ([]Finding, string) {
-	places := f.BlindedBy()
+	places := f.TraceEventsSuppressedBy()
 	if len(places) == 0 {
 		return nil, ""
 	}

@@ -83,7 +83,7 @@ var problems = map[string]problem{
 	"the database was never created": {"AVAIL-001", func(f *Facts) {
 		f.Cluster.Status.Configured, f.Database = false, plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}, "Not configured", "fdb plan sample"},
-	"a knob that blinds the status": {"AVAIL-009", func(f *Facts) {
+	"a knob that suppresses trace events": {"AVAIL-009", func(f *Facts) {
 		f.Cluster.Spec.Processes[v1beta2.ProcessClassLog] = v1beta2.ProcessSettings{CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}}
 	}, "spec.processes[log].customParameters[0]", "edit foundationdbcluster sample"},
 	"a process with that knob": {"AVAIL-009", func(f *Facts) {

@@ -27,7 +27,7 @@ func HoldLock(user string, d time.Duration) plan.Stage {
 				return plan.Decision{Hold: hold}
 			}
 			found := s.Coordination.Lock
-			if safety.HeldByHand(s, user) && (found.End.Sub(s.Now)-d).Abs() <= lockSlack {
+			if safety.HeldManually(s, user) && (found.End.Sub(s.Now)-d).Abs() <= lockSlack {
 				return plan.Decision{}
 			}
 			free, _ := safety.LockFreeFor(s, user)

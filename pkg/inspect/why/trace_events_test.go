@@ -26,7 +26,7 @@ func TestWhyNamesTheKnobThatEmptiesTheStatusDocument(t *testing.T) {
 	}
 	tests := map[string]struct {
 		given  func(*inspect.Facts)
-		blind  bool
+		lacks  bool
 		places []string
 	}{
 		"in the spec":                       {inSpec, true, []string{"spec.processes[general].customParameters[0]"}},
@@ -39,7 +39,7 @@ func TestWhyNamesTheKnobThatEmptiesTheStatusDocument(t *testing.T) {
 			input := HealthyInput(t)
 			f := input.Facts
 			f.Database.Status.Client.DatabaseStatus.Available = false
-			if tc.blind {
+			if tc.lacks {
 				f.Database.Status.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncomplete}}
 				for id, p := range f.Database.Status.Cluster.Processes { // as 7.3.79 prints it, with its configuration
 					p.Locality = nil
