@@ -38,12 +38,31 @@ type runningPod struct {
 	accepted      string
 	configuration fdb.MonitorConfiguration
 	program       program
+	// mounted is the configuration that was read last. One whose program the pod does not have is
+	// read again each second.
+	mounted parsedConfiguration
 	// serving is the version that the processes were started in; the program may be newer.
 	serving   string
 	variables map[string]string
 	split     splitFiles
 	// report is what was observed last.
 	report podReport
+}
+
+// parsedConfiguration is a monitor configuration by its text, and what parsing it gave.
+type parsedConfiguration struct {
+	text          string
+	configuration fdb.MonitorConfiguration
+	err           error
+}
+
+// read parses the text of a monitor configuration, unless it is that of the last read.
+func (p *parsedConfiguration) read(text string) (fdb.MonitorConfiguration, error) {
+	if text != p.text || text == "" {
+		p.text = text
+		p.configuration, p.err = fdb.ParseMonitorConfiguration([]byte(text))
+	}
+	return p.configuration, p.err
 }
 
 // step does the work of nodes in a second: place pods, start them, and run their monitors.
@@ -164,7 +183,7 @@ func (w *Cluster) monitor(pod *corev1.Pod) {
 		return
 	}
 	if text := w.ConfigMap.Data[running.configKey]; !running.uses(text) {
-		configuration, err := fdb.ParseMonitorConfiguration([]byte(text))
+		configuration, err := running.mounted.read(text)
 		if err != nil {
 			return // a monitor keeps the configuration it has
 		}
