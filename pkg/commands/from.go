@@ -19,7 +19,7 @@ var commandsOfDumps = []string{
 	"status", "describe", "describe process-group", "tree", "why", "check", "plan", "events", "history", "logs",
 	"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get process-groups", "get processes",
 	"can delete", "can drain", "can reconcile", "can replace", "can restart", "can upgrade",
-	"exclusion list", "exclusion status", "coordinators list", "connection-string drift", "locks list", "maintenance status", "operations list",
+	"top", "top processes", "exclusion list", "exclusion status", "coordinators list", "connection-string drift", "locks list", "maintenance status", "operations list",
 	"backup describe", "backup list", "backup status", "restore status", "version",
 }
 
