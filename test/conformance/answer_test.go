@@ -61,6 +61,24 @@ func recordingFile(version string) string {
 	return filepath.Join("testdata", version+".json")
 }
 
+// differencesFile has the explained differences of the model from a version.
+func differencesFile(version string) string {
+	return filepath.Join("testdata", version+".differences.txt")
+}
+
+// recordedVersions are the versions whose answers were recorded.
+func recordedVersions(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(recordingFile("*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no recording: %v", err)
+	}
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(filepath.Base(file), ".json")
+	}
+	return files
+}
+
 // readRecording returns the recorded answers by the keys of their commands.
 func readRecording(t *testing.T, name string) map[string]recorded {
 	t.Helper()

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	commandsFile    = "testdata/commands.txt"
-	differencesFile = "testdata/differences.txt"
+	commandsFile = "testdata/commands.txt"
 	// settleLimit is how long a database may take to become stable.
 	settleLimit = 3 * time.Minute
 	// creationPause is how long the processes may take to find each other.
@@ -47,7 +46,7 @@ func TestTheModelMatchesTheRealDatabase(t *testing.T) {
 			writeRecording(t, recordingFile(version), recording)
 		}
 	})
-	c := newComparison(t)
+	c := newComparison(t, version)
 	for _, one := range []side{actual, model} {
 		one.pause(creationPause)
 	}
@@ -83,14 +82,16 @@ func selected(steps []step) []step {
 // comparison counts the differences and compares them with those that are explained.
 type comparison struct {
 	t                     *testing.T
+	file                  string // with the explained ones of a version
 	known                 map[string]string
 	seen                  map[string]bool // the explained ones that occurred
 	commands, unexplained int
 }
 
-func newComparison(t *testing.T) *comparison {
+func newComparison(t *testing.T, version string) *comparison {
 	t.Helper()
-	return &comparison{t: t, known: readDifferences(t, differencesFile), seen: map[string]bool{}}
+	file := differencesFile(version)
+	return &comparison{t: t, file: file, known: readDifferences(t, file), seen: map[string]bool{}}
 }
 
 func (c *comparison) compare(s step, actual, model answer) {
@@ -111,7 +112,7 @@ func (c *comparison) finish() {
 	c.t.Helper()
 	for key, why := range c.known {
 		if !c.seen[key] && os.Getenv("THEMES") == "" {
-			c.t.Errorf("%s no longer differs, although %s lists it: %s", key, differencesFile, why)
+			c.t.Errorf("%s no longer differs, although %s lists it: %s", key, c.file, why)
 		}
 	}
 	c.t.Logf("%d commands, %d differences explained, %d not", c.commands, len(c.seen), c.unexplained)
@@ -168,13 +169,22 @@ func storageInPlace(text string) bool {
 	return len(found) == len(processes)
 }
 
-// TestTheModelMatchesTheRecordedDatabase compares the model with the recorded answers of the real programs.
+// TestTheModelMatchesTheRecordedDatabase compares the model with the recorded answers of the real
+// programs of each version.
 func TestTheModelMatchesTheRecordedDatabase(t *testing.T) {
-	const version = "7.3.79"
+	for _, version := range recordedVersions(t) {
+		t.Run(version, func(t *testing.T) {
+			compareWithRecording(t, version)
+		})
+	}
+}
+
+func compareWithRecording(t *testing.T, version string) {
+	t.Helper()
 	dir := t.TempDir()
 	model := startModel(t, version, dir, filepath.Join(dir, "fdb.cluster"))
 	model.pause(creationPause)
-	c, recording := newComparison(t), readRecording(t, recordingFile(version))
+	c, recording := newComparison(t, version), readRecording(t, recordingFile(version))
 	for _, s := range readScripts(t, commandsFile) {
 		if s.kind != stepRun {
 			disturb(t, model, s)

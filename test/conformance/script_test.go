@@ -121,5 +121,7 @@ func TestTheConformanceScriptsParse(t *testing.T) {
 	if commands < 500 {
 		t.Errorf("%d commands, want at least 500", commands)
 	}
-	readDifferences(t, differencesFile)
+	for _, version := range recordedVersions(t) {
+		readDifferences(t, differencesFile(version))
+	}
 }
