@@ -25,6 +25,9 @@ type row struct {
 	// key identifies the object in all frames; empty for a headline.
 	key   string
 	cells []span
+	// build returns the cells of a row that has none yet; nil if it has. A key needs only the
+	// order of the rows, and most of a frame's time would be spent on cells.
+	build func(s clusterView) []span
 	// tone is the severity of the row.
 	tone tone
 	// group is the process group of the row, node its node; empty for none.

@@ -64,9 +64,13 @@ func (m model) clamped() model {
 	return m
 }
 
-// page returns the current view with its selected rows.
+// page returns the current view with its selected rows, whose cells may have to be filled.
 func (m model) page(s clusterView) page {
-	p := m.views[m.view].page(s).sorted(s, m.sorts[m.view])
+	p := m.views[m.view].page(s)
+	if m.sorts[m.view].column != "" || s.choice.filter != "" {
+		p.fill(s) // cells are compared
+	}
+	p = p.sorted(s, m.sorts[m.view])
 	all := len(p.rows)
 	p.rows = s.choice.keep(p.rows)
 	if all > 0 && len(p.rows) == 0 {

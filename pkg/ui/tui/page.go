@@ -14,6 +14,15 @@ type page struct {
 	empty string
 }
 
+// fill builds the cells of all rows that have none yet.
+func (p page) fill(s clusterView) {
+	for i, r := range p.rows {
+		if r.build != nil {
+			p.rows[i].cells, p.rows[i].build = r.build(s), nil
+		}
+	}
+}
+
 // view is one of the numbered views.
 type view struct {
 	// name is short, for the tabs; title describes the content.

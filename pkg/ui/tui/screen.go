@@ -27,7 +27,8 @@ func (m model) View() string {
 		return cut(fmt.Sprintf("needs %dx%d, has %dx%d; q quits", minWidth, minHeight, m.width, m.height), m.width)
 	}
 	s := m.clusterView()
-	p := m.page(s) // computed once: with many rows that is most of the work
+	p := m.page(s)
+	p.fill(s) // once: with many rows that is most of the work
 	h := m.here(s, p)
 	lines, height := append(m.header(s), m.body(s, p)...), m.height-1-m.actionLines()
 	for len(lines) < height {
@@ -106,11 +107,12 @@ func (m model) drawText(lines []line, top int) []string {
 }
 
 // mostNotes returns the maximum number of notes below a table: most of the body is for rows.
-func (m model) mostNotes() int { return min(6, max(1, m.bodyHeight()/4)) }
+func mostNotes(height int) int { return min(6, max(1, height/4)) }
 
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
-	return max(1, m.bodyHeight()-2-min(len(p.notes), m.mostNotes()))
+	height := m.bodyHeight()
+	return max(1, height-2-min(len(p.notes), mostNotes(height)))
 }
 
 // drawPage draws a view: its summary, its table, its notes.
@@ -122,7 +124,10 @@ func (m model) drawPage(p page, width int) []string {
 	case p.empty != "":
 		lines = append(lines, m.theme.Draw(styledLine(faint, "  "+p.empty), width))
 	}
-	most := m.mostNotes()
+	if len(p.notes) == 0 {
+		return lines
+	}
+	most := mostNotes(m.bodyHeight())
 	for i, note := range p.notes {
 		if i == most-1 && len(p.notes) > most {
 			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))

@@ -89,12 +89,14 @@ func (s clusterView) headline(of string) []span {
 
 func (s clusterView) groupRow(r *ranked) row {
 	t, g := r.tone, r.GroupView
-	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), cells: []span{
-		styled(t, t.Mark()),
-		styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
-		styled(plain, states.ExclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
-		styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
-		styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
+	return row{key: g.ID, group: g.ID, node: g.Node, tone: t, more: func(s clusterView) []line { return s.aboutGroup(g.ID) }, number: groupNumber(g), build: func(s clusterView) []span {
+		return []span{
+			styled(t, t.Mark()),
+			styled(toneOfID(t), g.ID), styled(plain, g.Class), styled(t, s.conditions(*g)),
+			styled(plain, states.ExclusionCell(*g)), styled(plain, rolesCell(g.Roles)), styled(plain, phrase.Or(g.Zone, phrase.UnknownCell)), styled(plain, phrase.Or(g.Node, phrase.Nothing)),
+			styled(plain, phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)), styled(plain, phrase.BytesOr(g.StoredBytes, phrase.Nothing)),
+			styled(plain, s.podCell(*g)), styled(plain, phrase.Or(strings.Join(g.Addresses, ","), phrase.Nothing)),
+		}
 	}}
 }
 
