@@ -19,12 +19,15 @@ func ProtocolText(v fdb.Version) string {
 
 // SourceVersion identifies the source of a binary.
 func SourceVersion(version string) string {
-	if version == "7.3.79" {
-		return recordedSource
+	if source, recorded := recordedSources[version]; recorded {
+		return source
 	}
 	sum := sha256.Sum256([]byte(version))
 	return hex.EncodeToString(sum[:20])
 }
 
-// recordedSource is the source version of the binaries that were recorded.
-const recordedSource = "0074653ee0113fc39da0fa088b056c7210ab3191"
+// recordedSources are the source versions of the binaries that were recorded.
+var recordedSources = map[string]string{
+	"7.3.79": "0074653ee0113fc39da0fa088b056c7210ab3191",
+	"7.4.6":  "e77b64d4c5d01d240931c08c5384a834cae27337",
+}

@@ -194,6 +194,14 @@ func (c Client) fileStatus() (Object, any) {
 			"working until the correct cluster file is distributed to all processes.")
 }
 
+// Incompatible reports whether a coordinator uses another protocol than the client.
+func (c Client) Incompatible() bool {
+	return slices.ContainsFunc(c.Conn.Coordinators, func(a fdb.Address) bool {
+		s := c.Simulation.CoordinatorAt(a)
+		return s != nil && !s.Version.ProtocolCompatible(c.Version)
+	})
+}
+
 // connectionLine is the connection string in a cluster file.
 func connectionLine(content string) string {
 	var text strings.Builder
@@ -205,15 +213,15 @@ func connectionLine(content string) string {
 }
 
 // coordinatorStatus is what the client found when it queried each coordinator.
-// The protocol is known even of one that it cannot talk to.
+// One of another protocol does not answer: recorded between 7.3.79 and 7.4.6.
 func (c Client) coordinatorStatus(found model.Contact) Object {
 	var each []any
 	for _, a := range c.Conn.Coordinators {
 		status := Object{"address": a.Coordinator(), "reachable": false}
-		if s := c.Simulation.CoordinatorAt(a); s != nil {
+		if s := c.Simulation.CoordinatorAt(a); s != nil && s.Version.ProtocolCompatible(c.Version) {
 			protocol := model.ProtocolText(s.Version)
 			status["protocol"] = strings.Repeat("0", max(0, 16-len(protocol))) + protocol
-			status["reachable"] = s.Version.ProtocolCompatible(c.Version)
+			status["reachable"] = true
 		}
 		each = append(each, status)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // excludeRequest is what the words of an exclude or include command ask for.
@@ -157,8 +158,18 @@ func (c *cli) listExclusions() error {
 	if len(failed) > 0 {
 		c.print("To return one of these servers to the cluster, type `include failed <addresses>'.\n")
 	}
+	if c.version.AtLeast(listsInProgress) {
+		pending := db.InProgress()
+		c.printf("\nThere are currently %d processes for which exclusion is in progress:\n", len(pending))
+		for _, address := range pending {
+			c.printf("%s\n", address)
+		}
+	}
 	return nil
 }
+
+// listsInProgress is the first version whose list of exclusions has those that are in progress.
+var listsInProgress = fdb.Version{Major: 7, Minor: 4}
 
 func (c *cli) printTargets(targets []model.Exclusion) {
 	for _, e := range targets {

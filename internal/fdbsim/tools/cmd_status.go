@@ -23,6 +23,9 @@ func (c *cli) status(args []string) error {
 	if err := c.pause(delay); err != nil {
 		return err
 	}
+	if c.statusClient().Incompatible() {
+		c.errorf("WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli.\n")
+	}
 	if !c.opts.execGiven { // a session sets it off by empty lines
 		c.print("\n")
 		defer c.print("\n")

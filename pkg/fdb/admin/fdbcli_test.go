@@ -578,6 +578,17 @@ func TestFdbcliStatusDistinguishesUnavailableFromErrors(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+	t.Run("another protocol, as fdbcli 7.3.79 prints it of 7.4.6", func(t *testing.T) {
+		other := admintest.Step{
+			Script: "status json", Stderr: "WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli.\n\n",
+			Stdout: `{"client": {"coordinators": {"coordinators": [{"address": "127.0.91.1:4501", "reachable": false}], "quorum_reachable": false},
+				"database_status": {"available": false, "healthy": false},
+				"messages": [{"description": "Unable to reach a quorum of coordinators.", "name": "quorum_not_reachable"}]}, "cluster": {"layers": {"_valid": false}}}`,
+		}
+		if _, err := newCLI(admintest.NewTranscript(t, other)).Status(t.Context()); admin.KindOf(err) != admin.KindWrongProtocol {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("a document that is cut short", func(t *testing.T) {
 		cli := newCLI(admintest.NewTranscript(t, admintest.Step{Script: "status json", Stdout: `{"client":{`}))
 		if _, err := cli.Status(t.Context()); admin.KindOf(err) != admin.KindUnparsed {

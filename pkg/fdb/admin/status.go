@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -52,6 +53,9 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 		return nil, &Error{Kind: KindUnparsed, Operation: operation, Detail: firstLine(string(r.Stderr)), Err: err}
 	}
 	if !s.Available() {
+		if bytes.Contains(r.Stderr, []byte(incompatibleWarning)) {
+			return nil, &Error{Kind: KindWrongProtocol, Operation: operation, Detail: "processes use another protocol than this fdbcli"}
+		}
 		if err := c.checkProtocol(ctx, operation, s); err != nil {
 			return nil, err
 		}
@@ -66,6 +70,13 @@ func conclusive(r Result) bool {
 	return fdb.SaysAvailable(r.Stdout) || fdb.SaysNeverConfigured(r.Stdout)
 }
 
+// incompatibleWarning is on stderr when processes use another protocol than fdbcli. Its document
+// is that of a database without a quorum, and has no protocol of a coordinator. Recorded with
+// fdbcli 7.3.79 on servers of 7.4.6, and the other way round.
+const incompatibleWarning = "WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli."
+
+// checkProtocol compares the protocol of the coordinators, where a document has it, with that of
+// fdbcli.
 func (c *FDBCLI) checkProtocol(ctx context.Context, operation string, s *fdb.Status) error {
 	if _, ok := s.CoordinatorProtocol(); !ok {
 		return nil
