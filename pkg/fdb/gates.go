@@ -45,6 +45,18 @@ func (v Version) SupportsBackupEncryption() bool {
 	return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 6})
 }
 
+// ReportsMissingDatabase reports whether a status document ends for a database that was never
+// created. 7.3 and 7.4 read a key of it without a limit, until 7.3.78 and 7.4.7 brought a
+// deadline: before, fdbcli gives up after 30 s, with a document that has no recovery state. Source:
+// fdbclient/IdempotencyId.actor.cpp and fdbserver/Status.actor.cpp; run with 7.4.6.
+func (v Version) ReportsMissingDatabase() bool {
+	if v.Major != 7 || v.Minor < 3 || v.Minor > 4 {
+		return true
+	}
+	deadline := map[int]int{3: 78, 4: 7}
+	return v.AtLeast(Version{Major: 7, Minor: v.Minor, Patch: deadline[v.Minor]})
+}
+
 // HasMutationLogType reports whether fdbbackup has --mutation-log-type in place
 // of --partitioned-log-experimental. From 7.4.7.
 func (v Version) HasMutationLogType() bool { return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7}) }

@@ -64,6 +64,7 @@ var rows = map[string]struct{ about, not []string }{
 	"exclude-lists-failed-apart":            {[]string{"7.3.79", "7.4.6"}, []string{"7.1.67"}},
 	"exclude-lists-in-progress":             {[]string{"7.4.0"}, []string{"7.3.79"}},
 	"status-without-processes":              {[]string{"7.3.78", "7.3.79", "7.4.7", "8.0.0"}, []string{"7.3.77", "7.4.6"}},
+	"status-of-no-database-never-ends":      {[]string{"7.3.0", "7.3.63", "7.3.77", "7.4.0", "7.4.6"}, []string{"7.1.67", "7.3.78", "7.3.79", "7.4.7", "8.0.0"}},
 	"data-distribution-admission-control":   {[]string{"7.3.78", "7.3.79"}, []string{"7.3.77", "7.4.6", "7.4.7"}},
 	"rocksdb-9-opened-by-8.11.4":            {[]string{"7.4.5>7.4.7", "7.4.0>7.3.79", "7.4.0>7.3.73"}, []string{"7.4.5>7.4.6", "7.4.6>7.4.7", "7.4.5>7.3.75", "7.4.5>7.4.8", "7.4.0>7.4.5"}},
 	"rocksdb-8.11.5-opened-by-8.11.4":       {[]string{"7.3.74>7.3.76", "7.3.75>7.3.79", "7.3.75>7.3.73", "7.4.6>7.4.7"}, []string{"7.3.73>7.3.79", "7.3.74>7.3.75", "7.3.75>7.4.6", "7.4.6>7.4.8", "7.4.5>7.4.7"}},

@@ -40,6 +40,10 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		}
 		status := s.Database.Status
 		switch {
+		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "" && missingOrDown(s):
+			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
+				"fdbserver %s ends no status document of a database that was never created. Use 7.3.78, 7.4.7 or newer for a new cluster; "+
+				"docs/compatibility.md describes what else is possible", s.Cluster.RunningVersion())}}
 		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "":
 			return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
@@ -56,6 +60,14 @@ var UpdateDatabaseConfiguration = plan.Stage{
 			return changedConfiguration(s, want)
 		}
 	},
+}
+
+// missingOrDown reports whether the status document timed out in a version in which that happens for
+// a database that was never created, as well as for one that is down.
+func missingOrDown(s plan.Snapshot) bool {
+	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	partial := s.Database.Partial
+	return err == nil && !version.ReportsMissingDatabase() && partial != nil && partial.Client.Coordinators.QuorumReachable && partial.HasClientMessage(fdb.MessageIncompleteTimeout)
 }
 
 // notCreated leaves a database alone that was never configured, although there should be one.

@@ -14,6 +14,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
+// timedOut is a snapshot in which fdbcli gave up on the status document, as recorded with 7.4.6 of a
+// database that was never created.
+func timedOut(s *plan.Snapshot, version string) {
+	s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = version, version
+	partial := &fdb.Status{}
+	partial.Client.Coordinators.QuorumReachable = true
+	partial.Client.Messages = []fdb.Message{{Name: fdb.MessageIncompleteTimeout}}
+	s.Database = plan.DatabaseFacts{Unreachable: "timed out", Partial: partial}
+}
+
 func TestUpdateDatabaseConfiguration(t *testing.T) {
 	const create = "run configure new double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
 	const changeLogs = "run configure double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
@@ -61,6 +71,14 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		},
 		"never creates one without an answer": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
+			holds: "no database answers yet (timed out)",
+		},
+		"creates none where 7.4.6 does not end the status of a database that was never created": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { timedOut(s, "7.4.6") },
+			holds: "cannot determine whether a database exists, and creates none: fdbserver 7.4.6 ends no status document", manual: true,
+		},
+		"waits where 7.3.79 would end it": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { timedOut(s, "7.3.79") },
 			holds: "no database answers yet (timed out)",
 		},
 		"waits for enough fault domains before creating one": {
