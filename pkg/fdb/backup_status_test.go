@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // backupRuns are the recorded runs of a backup tool: those in the repository, and all
@@ -119,6 +121,24 @@ func TestRecordedRestoreStatusesAreRead(t *testing.T) {
 const oneRestore = "Tag: default  UID: 408219c5a760f8ff836d8097afa885e6  State: running  Blocks: 3/58  BlocksInProgress: 0  Files: 2  " +
 	"BytesWritten: 7  CurrentVersion: -1 FirstConsistentVersion: 0  ApplyVersionLag: 0  LastError: None  URL: file:///b  " +
 	"Range: 'a'-'b'  AddPrefix: ''  RemovePrefix: ''  Version: 148459860\n\n\n"
+
+// Recorded with fdbrestore 7.4.6: it prints two versions less, and spells the state of an unknown
+// tag otherwise.
+func TestTheRestoreStatusOf74IsParsed(t *testing.T) {
+	const unknown = "Tag:   UID: 00000000000000000000000000000000  State: uninitialized  Blocks: 0/0  BlocksInProgress: 0  Files: 0  BytesWritten: 0  " +
+		"ApplyVersionLag: 0  LastError: None  URL:   Range: ''-''  AddPrefix: ''  RemovePrefix: ''  Version: 0\n\n\n"
+	if all, err := ParseRestoreStatus([]byte(unknown)); err != nil || len(all) != 0 {
+		t.Errorf("an unknown tag: %+v, %v", all, err)
+	}
+	running := strings.Replace(oneRestore, "CurrentVersion: -1 FirstConsistentVersion: 0  ", "", 1)
+	want, err := ParseRestoreStatus([]byte(oneRestore))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ParseRestoreStatus([]byte(running)); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("a running restore: %+v, %v; want %+v", got, err, want)
+	}
+}
 
 func TestUnparsableRestoreStatusIsAnError(t *testing.T) {
 	for name, text := range map[string]string{

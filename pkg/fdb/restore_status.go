@@ -26,14 +26,17 @@ type RestoreStatus struct {
 	Version int64
 }
 
-// The states of restores. The first is misspelled in FoundationDB.
+// The states of restores.
 const (
-	RestoreUnknownTag = "unitialized"
-	RestoreQueued     = "queued"
-	RestoreStarting   = "starting"
-	RestoreRunning    = "running"
-	RestoreCompleted  = "completed"
-	RestoreAborted    = "aborted"
+	// RestoreUnknownTag is misspelled by FoundationDB; from 7.4 on it is restoreUnknownTag74.
+	RestoreUnknownTag   = "unitialized"
+	restoreUnknownTag74 = "uninitialized"
+
+	RestoreQueued    = "queued"
+	RestoreStarting  = "starting"
+	RestoreRunning   = "running"
+	RestoreCompleted = "completed"
+	RestoreAborted   = "aborted"
 )
 
 // Active reports whether the restore has not ended yet. The database is locked until
@@ -42,9 +45,9 @@ func (r RestoreStatus) Active() bool {
 	return r.State != RestoreCompleted && r.State != RestoreAborted && r.State != RestoreUnknownTag
 }
 
-// restoreLine matches a restore, including line breaks in its error.
+// restoreLine matches a restore, including line breaks in its error. 7.4 prints two versions less.
 var restoreLine = regexp.MustCompile(`(?s)^Tag: (.*?)  UID: ([0-9a-f]{32})  State: (\w+)  Blocks: (\d+)/(\d+)  BlocksInProgress: \d+  ` +
-	`Files: \d+  BytesWritten: (\d+)  CurrentVersion: -?\d+ FirstConsistentVersion: -?\d+  ApplyVersionLag: -?\d+  ` +
+	`Files: \d+  BytesWritten: (\d+)  (?:CurrentVersion: -?\d+ FirstConsistentVersion: -?\d+  )?ApplyVersionLag: -?\d+  ` +
 	`LastError: (.*?)\s*  URL: (.*?)  Range: .*  Version: (-?\d+)\s*$`)
 
 // restoreStart matches the beginning of a restore.
@@ -84,6 +87,9 @@ func parseRestore(text string) (RestoreStatus, error) {
 		return RestoreStatus{}, fmt.Errorf("read the status of a restore: unexpected output: %.100q", WithoutSecrets(text))
 	}
 	r := RestoreStatus{Tag: parts[1], UID: parts[2], State: parts[3], LastError: parts[7], URL: parts[8]}
+	if r.State == restoreUnknownTag74 {
+		r.State = RestoreUnknownTag
+	}
 	if r.LastError == "None" {
 		r.LastError = ""
 	}
