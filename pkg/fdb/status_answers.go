@@ -243,6 +243,15 @@ func (m Maintenance) Active() bool { return m.Zone != "" }
 // expensive.
 var availability = regexp.MustCompile(`"database_status"\s*:\s*\{[^{}]*"available"\s*:\s*true\b`)
 
+// incompatible is printed by `status` when processes use another protocol than fdbcli. The document
+// is then that of a database without a quorum, and has no protocol of a coordinator. Recorded with
+// fdbcli 7.3.79 on servers of 7.4.6, and the other way round.
+const incompatible = "WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli."
+
+// SaysIncompatible reports whether fdbcli printed on stderr that it cannot connect to processes
+// because of their protocol.
+func SaysIncompatible(stderr []byte) bool { return bytes.Contains(stderr, []byte(incompatible)) }
+
 // SaysAvailable reports whether a status document, as the tool printed it, reports the
 // database as available.
 func SaysAvailable(document []byte) bool { return availability.Match(document) }

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -52,15 +51,14 @@ func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	if err != nil {
 		return nil, &Error{Kind: KindUnparsed, Operation: operation, Detail: firstLine(string(r.Stderr)), Err: err}
 	}
-	if !s.Available() {
-		if bytes.Contains(r.Stderr, []byte(incompatibleWarning)) {
-			return nil, &Error{Kind: KindWrongProtocol, Operation: operation, Detail: "processes use another protocol than this fdbcli"}
-		}
-		if err := c.checkProtocol(ctx, operation, s); err != nil {
-			return nil, err
-		}
+	switch {
+	case s.Available():
+		return s, nil
+	case fdb.SaysIncompatible(r.Stderr):
+		return nil, &Error{Kind: KindWrongProtocol, Operation: operation, Detail: "processes use another protocol than this fdbcli"}
+	default:
+		return s, c.checkProtocol(ctx, operation, s)
 	}
-	return s, nil
 }
 
 // conclusive reports whether a status document needs no second one, of another pod: the database
@@ -70,13 +68,6 @@ func conclusive(r Result) bool {
 	return fdb.SaysAvailable(r.Stdout) || fdb.SaysNeverConfigured(r.Stdout)
 }
 
-// incompatibleWarning is on stderr when processes use another protocol than fdbcli. Its document
-// is that of a database without a quorum, and has no protocol of a coordinator. Recorded with
-// fdbcli 7.3.79 on servers of 7.4.6, and the other way round.
-const incompatibleWarning = "WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli."
-
-// checkProtocol compares the protocol of the coordinators, where a document has it, with that of
-// fdbcli.
 func (c *FDBCLI) checkProtocol(ctx context.Context, operation string, s *fdb.Status) error {
 	if _, ok := s.CoordinatorProtocol(); !ok {
 		return nil
@@ -88,8 +79,7 @@ func (c *FDBCLI) checkProtocol(ctx context.Context, operation string, s *fdb.Sta
 	return protocolDiffers(operation, s, "fdbcli", client)
 }
 
-// protocolDiffers returns KindWrongProtocol if the coordinators are known to use another
-// protocol than a client.
+// protocolDiffers returns KindWrongProtocol if the coordinators use another protocol than a client.
 func protocolDiffers(operation string, s *fdb.Status, client string, v fdb.Version) error {
 	running, answered := s.CoordinatorProtocol()
 	own, known := v.Protocol()
