@@ -48,8 +48,8 @@ reason; kubectl drain tries it again every 5 s.
 
 Without --act nothing is changed but a Lease per cluster, by which replicas decide about one
 eviction at a time. With --act a process group that must not be evicted is replaced, or the
-coordinators move away from it, by the same stages as "replace". A storage pod that may leave
-with its volume once other pods are back is not replaced.
+coordinators move away from it, by the same stages as "replace". A storage pod that may
+leave with its volume once other pods are back is not replaced.
 
 It runs until a signal, in a Deployment; manifests/eviction-webhook has all it needs, and
 docs/eviction-webhook.md the steps.`,

@@ -83,6 +83,7 @@ func TestFactsOfRunningVersions(t *testing.T) {
 	want := map[string]string{
 		"status-without-processes": "7.3.79", "data-distribution-admission-control": "7.3.79",
 		"exclude-failed-corrupts": "7.4.6", "exclude-lists-failed-apart": "7.3.797.4.6", "exclude-lists-in-progress": "7.4.6",
+		"status-of-no-database-never-ends": "7.4.6",
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)
