@@ -169,7 +169,7 @@ func TestTheEvictionWebhookWithActReplacesTheDeniedGroup(t *testing.T) {
 // A pod that only its coordinator protects keeps its process group: the coordinator moves.
 func TestTheEvictionWebhookWithActMovesOnlyTheCoordinator(t *testing.T) {
 	g := healthy(t)
-	away := strings.Join(g.coordinating(), ",") // logs hold data that cannot move with a restart
+	away := strings.Join(g.coordinating(), ",") // logs, which are replaced whether they coordinate or not
 	if code := g.run("coordinators", "change", "sample", "--away-from", away, "--yes", "--wait"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}

@@ -50,11 +50,14 @@ func (v Version) SupportsBackupEncryption() bool {
 // deadline: before, fdbcli gives up after 30 s, with a document that has no recovery state. Source:
 // fdbclient/IdempotencyId.actor.cpp and fdbserver/Status.actor.cpp; run with 7.4.6.
 func (v Version) ReportsMissingDatabase() bool {
-	if v.Major != 7 || v.Minor < 3 || v.Minor > 4 {
+	switch {
+	case v.Major == 7 && v.Minor == 3:
+		return v.AtLeast(Version{Major: 7, Minor: 3, Patch: 78})
+	case v.Major == 7 && v.Minor == 4:
+		return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7})
+	default:
 		return true
 	}
-	deadline := map[int]int{3: 78, 4: 7}
-	return v.AtLeast(Version{Major: 7, Minor: v.Minor, Patch: deadline[v.Minor]})
 }
 
 // HasMutationLogType reports whether fdbbackup has --mutation-log-type in place

@@ -25,8 +25,8 @@ type row struct {
 	// key identifies the object in all frames; empty for a headline.
 	key   string
 	cells []span
-	// build returns the cells of a row that has none yet; nil if it has. A key needs only the
-	// order of the rows, and most of a frame's time would be spent on cells.
+	// build returns the cells of a row that has none yet; nil if it has. Moving the cursor needs only
+	// the order of the rows, and cells take most of the time.
 	build func(s clusterView) []span
 	// tone is the severity of the row.
 	tone tone
