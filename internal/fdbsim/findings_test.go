@@ -252,3 +252,58 @@ func TestALockedDatabaseRefusesCommandsThatAreNotLockAware(t *testing.T) {
 		t.Errorf("bare exclude: %+v", got)
 	}
 }
+
+// Replicas of the log are in two data halls: a hall with as many log servers as there are replicas can be
+// lost, but not servers of two halls that can hold all replicas.
+func TestALostDataHallNeverMakesTheLogUnreadable(t *testing.T) {
+	c := newCluster(t, "halls:abcd@127.0.3.1:4501,127.0.3.2:4501,127.0.3.3:4501")
+	n := 0
+	start := func(class, hall string, count int) {
+		for range count {
+			n++
+			name := fmt.Sprintf("%s-%s-%d", class, hall, n)
+			c.start(name, class, fmt.Sprintf("127.0.3.%d:4501", n), name, "--locality_data_hall="+hall)
+		}
+	}
+	for _, hall := range []string{"a", "b", "c"} {
+		start("storage", hall, 1)
+	}
+	for _, hall := range []string{"a", "b", "c"} {
+		start("storage", hall, 2)
+	}
+	start("log", "a", 4)
+	start("log", "b", 2)
+	start("log", "c", 2)
+	start("stateless", "b", 3)
+	start("stateless", "c", 3)
+	c.must("configure new three_data_hall ssd logs=8", "Database created\n")
+	c.Advance(time.Minute)
+	stopped := func(keep func(name string) bool) []string {
+		var names []string
+		for name := range c.specs {
+			if !keep(name) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	hall := stopped(func(name string) bool { return !strings.Contains(name, "-a-") })
+	c.stop(hall...)
+	c.Advance(time.Minute)
+	if d := c.status(); !d.Client.DatabaseStatus.Available {
+		t.Fatalf("unavailable without the hall of four logs: %s", d.Cluster.RecoveryState.Name)
+	}
+	c.startAgain(hall...)
+	c.Advance(3 * time.Minute)
+	var both []string
+	for _, hall := range []string{"a", "b"} {
+		logs := stopped(func(name string) bool { return !strings.HasPrefix(name, "log-"+hall) })
+		both = append(both, logs[:2]...)
+	}
+	c.stop(both...)
+	c.Advance(time.Minute)
+	if d := c.status(); d.Client.DatabaseStatus.Available {
+		t.Errorf("available without %s, which can hold all replicas of a mutation", both)
+	}
+}

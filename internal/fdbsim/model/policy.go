@@ -41,6 +41,20 @@ func (p Policy) SatisfiedBy(servers []*Process) bool {
 	return p.pick(servers) != nil
 }
 
+// satisfiedWith reports whether the processes and any n of the others are spread as the policy
+// demands.
+func (p Policy) satisfiedWith(servers, others []*Process, n int) bool {
+	if n == 0 || len(others) == 0 {
+		return p.SatisfiedBy(servers)
+	}
+	for i, s := range others {
+		if p.satisfiedWith(append(slices.Clip(servers), s), others[i+1:], n-1) {
+			return true
+		}
+	}
+	return p.SatisfiedBy(servers)
+}
+
 // pick chooses processes that satisfy the policy exactly, earlier ones first;
 // nil when there are none.
 func (p Policy) pick(servers []*Process) []*Process {

@@ -41,7 +41,7 @@ func (db *Database) recruitSatellite(conf Configuration, dc string) (LogSet, boo
 	for _, id := range r.satellites() {
 		pool = append(pool, InDataCenter(db.Live(), id)...)
 	}
-	return db.logSet(logSatellite, pool, AcrossZones(mode.replicas), max(r.SatelliteLogs, mode.replicas))
+	return db.logSet(LogSatellite, pool, AcrossZones(mode.replicas), max(r.SatelliteLogs, mode.replicas))
 }
 
 // logSet recruits n log servers of the best classes that can meet the policy.
@@ -157,15 +157,19 @@ func (db *Database) oldLogsReadable() bool {
 }
 
 // readable reports whether enough of the set answers to know everything it
-// acknowledged.
+// acknowledged: no replica can be only on servers that are lost or, with an anti-quorum, that did not
+// have to receive it. So the loss of one data hall never matters where the replicas are in two
+// (TagPartitionedLogSystem::getDurableVersion).
 func (s LogSet) readable(db *Database) bool {
-	missing := map[string]bool{}
+	var available, lost []*Process
 	for _, l := range s.Logs {
 		if l.Host(db) == nil {
-			missing[l.Server.Zone()] = true
+			lost = append(lost, l.Server)
+		} else {
+			available = append(available, l.Server)
 		}
 	}
-	return len(missing) < s.Policy.Replicas()-s.AntiQuorum
+	return len(available) > s.AntiQuorum && !s.Policy.satisfiedWith(lost, available, s.AntiQuorum)
 }
 
 // firstRolesCanImprove reports whether the set of roles of a new database was recruited

@@ -32,7 +32,7 @@ type logKind string
 // The kinds of log sets, as status names them.
 const (
 	LogLocal     logKind = "log"
-	logSatellite logKind = "satellite_log"
+	LogSatellite logKind = "satellite_log"
 	LogRemote    logKind = "remote_log"
 )
 

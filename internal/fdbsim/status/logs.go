@@ -1,7 +1,7 @@
 package status
 
 import (
-	"slices"
+	"math"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
@@ -34,20 +34,38 @@ func logStatus(db *model.Database) []any {
 	return list(each)
 }
 
-// losingLogs reports whether a part of the log may be lost permanently.
+// losingLogs reports whether a part of the log may be lost permanently: where more servers of a local set
+// failed than it tolerates. The satellite of a primary tolerates one more, and two sets that tolerate
+// failures hold the same part.
 func losingLogs(g model.LogGeneration, db *model.Database) bool {
-	return slices.ContainsFunc(g.Sets, func(s model.LogSet) bool { return s.Kind == model.LogLocal && tolerance(s, db) < 0 })
+	least, tolerant := math.MaxInt, 0
+	for _, s := range g.Sets {
+		if s.Kind == model.LogRemote || len(s.Logs) == 0 {
+			continue
+		}
+		t := tolerance(s, db)
+		if t >= 0 {
+			tolerant++
+		}
+		if s.Kind == model.LogSatellite {
+			t++
+		}
+		least = min(least, t)
+	}
+	return least < 0 && (tolerant <= 1 || least < -1)
 }
 
-// tolerance is how many more of the set's zones may fail.
+// tolerance is how many more servers of the set may fail. Status counts servers that do not answer, and
+// not their zones, so that it is negative also where all replicas can still be read
+// (Status.actor.cpp, tlogFetcher).
 func tolerance(s model.LogSet, db *model.Database) int {
-	missing := map[string]bool{}
+	failed := 0
 	for _, l := range s.Logs {
 		if l.Host(db) == nil {
-			missing[l.Server.Zone()] = true
+			failed++
 		}
 	}
-	return max(-1, s.Policy.Replicas()-1-s.AntiQuorum-len(missing))
+	return s.Policy.Replicas() - 1 - s.AntiQuorum - failed
 }
 
 // logServerStatus is one log server. The address of a dead one is unknown.
