@@ -3,6 +3,8 @@ package recovery
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 func TestAssess(t *testing.T) {
@@ -38,7 +40,7 @@ func TestAssess(t *testing.T) {
 			f.Quorum, f.Groups[3].Now, f.Groups[4].Now, f.Groups[4].Files = new(true), []string{"10.0.0.2"}, []string{"10.0.0.1"}, nil
 		}, want: DatabaseDown},
 		"an address that a pod with state has now": {edit: func(f *Facts) {
-			f.Groups[4].Now, f.Groups[4].Files.Coordination = []string{"10.0.0.1"}, []File{{Bytes: 4096, Current: true}}
+			f.Groups[4].Now, f.Groups[4].Files.Coordination = []string{"10.0.0.1"}, []datadir.File{{Bytes: 4096, Current: true}}
 		}, want: CoordinatorsMoved, obstacle: "the address of sample-storage-5 now"},
 		"an answer from outside of the cluster": {edit: func(f *Facts) { f.Coordinators[0].Reachable = new(true) }, want: CoordinatorsMoved, obstacle: "10.0.0.1:4501 answers, and belongs to no pod"},
 		"a pod that cannot be read":             {edit: func(f *Facts) { f.Groups[4].Files, f.Groups[4].Unread = nil, "timeout" }, want: CoordinatorsMoved, obstacle: "could not be read: timeout"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -277,7 +278,7 @@ func (p Plan) asPlanned(f Facts) Facts {
 	for i := range f.Groups {
 		g := &f.Groups[i]
 		if g.isDeleted() && slices.Contains(p.Copy.WithoutVolumes, g.ID) {
-			g.Files = &Files{}
+			g.Files = &datadir.Files{}
 		}
 		if g.Files != nil && p.Copy.isTarget(g.ID) && !p.coordinated(g.ID) {
 			files := *g.Files

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 // The address of the coordinator that is left of [bereft] stays.
@@ -35,8 +37,8 @@ func bereft() Facts {
 	return f
 }
 
-func pairOf(at time.Time) []File {
-	return []File{
+func pairOf(at time.Time) []datadir.File {
+	return []datadir.File{
 		{Path: "/var/fdb/data/1/" + CoordinationFile0, Bytes: 4096, Modified: at, Current: true},
 		{Path: "/var/fdb/data/1/" + CoordinationFile1, Bytes: 4096, Modified: at.Add(-time.Hour)},
 	}
@@ -139,7 +141,7 @@ func TestCoordinatorsCountAsLostOnlyAfterAllVolumesWereRead(t *testing.T) {
 }
 
 func addDirectory(f *Facts) {
-	f.Groups[0].Files.Coordination = append(f.Groups[0].Files.Coordination, File{Path: "/var/fdb/data/2/" + CoordinationFile0, Current: true})
+	f.Groups[0].Files.Coordination = append(f.Groups[0].Files.Coordination, datadir.File{Path: "/var/fdb/data/2/" + CoordinationFile0, Current: true})
 }
 
 func sameZone(f *Facts) {

@@ -5,9 +5,9 @@ package recovery
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 // Facts are what the resource, the pods, the volumes and the database of a cluster show. All of
@@ -71,7 +71,7 @@ type Group struct {
 	// Stateful is whether the class keeps data or coordination state.
 	Stateful bool `json:"stateful"`
 	// Files are what the pod has; null if it could not be read.
-	Files *Files `json:"files"`
+	Files *datadir.Files `json:"files"`
 	// Unread is why Files could not be read; empty otherwise.
 	Unread string `json:"unread,omitempty"`
 	// Names are those that its objects have, or get when they are created again.
@@ -91,30 +91,6 @@ type Names struct {
 	Pod string `json:"pod"`
 	PVC string `json:"pvc"`
 	DNS string `json:"dns"`
-}
-
-// Files are what is in a pod.
-type Files struct {
-	// ClusterFile is the connection string of the processes; empty if the file does not exist.
-	ClusterFile string `json:"clusterFile"`
-	// Generation is its description and ID, which coordinators keep their state under.
-	Generation string `json:"generation"`
-	// Coordination are the files with coordination state in the data directories.
-	Coordination []File `json:"coordination"`
-	// Processes are the process IDs of the fdbserver processes.
-	Processes []int `json:"processes"`
-	// Servers are where those processes listen, and their data directories.
-	Servers []Server `json:"servers"`
-}
-
-// File is a file in a volume.
-type File struct {
-	Path     string    `json:"path"`
-	Bytes    int64     `json:"bytes"`
-	Modified time.Time `json:"modified"`
-	// Current is whether it has a key of the generation of the recorded connection string. The file of
-	// a former coordinator only has that name in the connection string to which it refers clients.
-	Current bool `json:"current"`
 }
 
 // ReleasedVolume is a PersistentVolume whose PVC was deleted, or that is reserved for a PVC of this
@@ -151,7 +127,7 @@ func Generation(connectionString string) string {
 // Coordinates reports whether the volume has coordination state of the recorded generation, as far
 // as could be read.
 func (g Group) Coordinates() bool {
-	return g.Files != nil && slices.ContainsFunc(g.Files.Coordination, func(f File) bool { return f.Current })
+	return g.Files != nil && slices.ContainsFunc(g.Files.Coordination, func(f datadir.File) bool { return f.Current })
 }
 
 // isAt reports whether the status has the host of a coordinator as an address of the group.

@@ -34,15 +34,6 @@ type Candidate struct {
 	Priority int `json:"priority"`
 }
 
-// Server is an fdbserver process.
-type Server struct {
-	PID int `json:"pid"`
-	// Addresses are the public addresses, as connection strings have them.
-	Addresses []string `json:"addresses"`
-	// Directory is the data directory.
-	Directory string `json:"directory"`
-}
-
 // obstacles are volumes that may have the state of a coordinator that counts as lost.
 func (p Placement) obstacles() (all []string) {
 	if p.VolumesUnknown != "" {

@@ -3,6 +3,8 @@ package recovery
 import (
 	"strings"
 	"testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 const movedTo = "sample:abc@10.0.9.1:4501,10.0.9.2:4501,10.0.9.3:4501"
@@ -62,7 +64,7 @@ func TestChangesSinceARecoveryPlanAreDetected(t *testing.T) {
 		"another address":                  {edit: func(f *Facts) { f.Groups[0].Now = []string{"10.0.9.8"} }, want: "its addresses are 10.0.9.8, not 10.0.9.1"},
 		"another volume":                   {edit: func(f *Facts) { f.Groups[4].Volume = "pv-9" }, want: "another volume"},
 		"coordination files that are lost": {edit: func(f *Facts) { f.Groups[0].Files.Coordination = nil }, want: "its coordination files changed"},
-		"a new process group":              {edit: func(f *Facts) { f.Groups = append(f.Groups, Group{ID: "log-1", Files: &Files{}}) }, want: "a new process group"},
+		"a new process group":              {edit: func(f *Facts) { f.Groups = append(f.Groups, Group{ID: "log-1", Files: &datadir.Files{}}) }, want: "a new process group"},
 		"a process group less":             {edit: func(f *Facts) { f.Groups = f.Groups[:4] }, want: "not in the status anymore"},
 		"a pod that cannot be read":        {edit: func(f *Facts) { f.Groups[4].Files = nil; f.Groups[4].Unread = "timeout" }, want: "could not be read"},
 		"another connection string":        {edit: func(f *Facts) { f.ConfigMap = strings.Replace(recorded, "abc", "def", 1) }, want: "not of the plan"},

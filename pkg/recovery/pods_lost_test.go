@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 // withoutPods is a cluster that lost all pods, and a process group without data.
@@ -29,9 +31,9 @@ func created() Facts {
 		g := &f.Groups[i]
 		n := g.ID[len(g.ID)-1:]
 		g.Pod, g.PodUID, g.Phase, g.Now = g.Names.Pod, "new-"+n, phaseRunning, []string{"10.0.9." + n}
-		g.Files = &Files{ClusterFile: recorded, Generation: "sample:abc", Processes: []int{1}}
+		g.Files = &datadir.Files{ClusterFile: recorded, Generation: "sample:abc", Processes: []int{1}}
 		if n <= "3" {
-			g.Files.Coordination = []File{{Bytes: 4096, Current: true}}
+			g.Files.Coordination = []datadir.File{{Bytes: 4096, Current: true}}
 		}
 	}
 	f.Quorum, f.Available, f.Queried = new(false), new(false), []string{"10.0.0.1:4501", "10.0.0.2:4501", "10.0.0.3:4501"}
@@ -182,7 +184,7 @@ func TestARecoveryPlanFollowsCoordinatorsToTheirNewPodAddresses(t *testing.T) {
 			f.Quorum, f.Groups[1].Now, f.Groups[2].Now = new(true), []string{"10.0.0.1"}, []string{"10.0.0.2"}
 		}, obstacle: "are a quorum without state"},
 		"an address that a pod with state has": {edit: func(f *Facts) {
-			f.Groups[1].Now, f.Groups[1].Files.Coordination = []string{"10.0.0.1"}, []File{{Bytes: 4096, Current: true}}
+			f.Groups[1].Now, f.Groups[1].Files.Coordination = []string{"10.0.0.1"}, []datadir.File{{Bytes: 4096, Current: true}}
 		}, obstacle: "is the address of sample-storage-5 now"},
 		"an address that a pod has which cannot be read": {edit: func(f *Facts) {
 			f.Groups[1].Now, f.Groups[1].Files = []string{"10.0.0.1"}, nil

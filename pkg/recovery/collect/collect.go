@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
@@ -137,19 +138,19 @@ func (r Reader) readFiles(ctx context.Context, s plan.Snapshot, f *recovery.Fact
 	_ = group.Wait() // no function returns an error
 }
 
-func (r Reader) files(ctx context.Context, pod *corev1.Pod, generation string) (*recovery.Files, error) {
+func (r Reader) files(ctx context.Context, pod *corev1.Pod, generation string) (*datadir.Files, error) {
 	tool, err := r.Tool(pod, v1beta2.ContainerMain)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, fileLimit)
 	defer cancel()
-	result, err := tool.Run(ctx, admin.Command{Argv: []string{"sh", "-c", readScript, "sh", dataDir, generation}, Limit: fileLimit, Reads: true})
+	result, err := tool.Run(ctx, admin.Command{Argv: datadir.Argv(generation), Limit: fileLimit, Reads: true})
 	switch {
 	case err != nil:
 		return nil, err
 	case result.ExitCode != 0:
 		return nil, fmt.Errorf("exit code %d: %s", result.ExitCode, strings.TrimSpace(string(result.Stderr)))
 	}
-	return parseFiles(string(result.Stdout))
+	return datadir.Parse(string(result.Stdout))
 }

@@ -2,7 +2,6 @@ package collect
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -89,51 +88,4 @@ func directoryOf(g recovery.Group, address fdb.Address) (dir string, running boo
 		}
 	}
 	return "", false
-}
-
-// addArgument adds an argument of the command line of a process: process ID, argument.
-func addArgument(arguments map[int][]string, record string) error {
-	id, argument, _ := strings.Cut(record, " ")
-	pid, err := strconv.Atoi(id)
-	if err != nil {
-		return err
-	}
-	arguments[pid] = append(arguments[pid], argument)
-	return nil
-}
-
-// serversOf returns what command lines of fdbserver show. A process whose addresses cannot be parsed
-// has none.
-func serversOf(pids []int, arguments map[int][]string) []recovery.Server {
-	servers := []recovery.Server{}
-	for _, pid := range pids {
-		server := recovery.Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments[pid], "--datadir", "-d")}
-		addresses, err := fdb.ParseAddresses(flagOf(arguments[pid], "--public_address", "-p"))
-		for _, a := range addresses {
-			if err == nil {
-				server.Addresses = append(server.Addresses, a.Coordinator())
-			}
-		}
-		servers = append(servers, server)
-	}
-	return servers
-}
-
-// flagOf returns the value of a flag, as one argument or two, with dashes or underscores as fdbserver
-// reads both; empty if it is not set.
-func flagOf(arguments []string, names ...string) string {
-	for i, argument := range arguments {
-		name, value, hasValue := strings.Cut(argument, "=")
-		if strings.HasPrefix(name, "--") {
-			name = "--" + strings.ReplaceAll(name[2:], "-", "_")
-		}
-		switch {
-		case !slices.Contains(names, name):
-		case hasValue:
-			return value
-		case i+1 < len(arguments):
-			return arguments[i+1]
-		}
-	}
-	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,37 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
-
-func TestAddressesAndDataDirectoriesAreParsedFromCommandLines(t *testing.T) {
-	tests := map[string]struct {
-		arguments []string
-		want      recovery.Server
-	}{
-		"as one argument":       {arguments: []string{"fdbserver", "--datadir=/var/fdb/data/1", "--public_address=10.0.0.1:4501:tls,10.0.0.1:4500"}, want: recovery.Server{PID: 7, Addresses: []string{"10.0.0.1:4501:tls", "10.0.0.1:4500"}, Directory: "/var/fdb/data/1"}},
-		"as two, with dashes":   {arguments: []string{"fdbserver", "--datadir", "/var/fdb/data", "--public-address", "10.0.0.1:4501"}, want: recovery.Server{PID: 7, Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}},
-		"with short flags":      {arguments: []string{"fdbserver", "-d", "/var/fdb/data", "-p", "10.0.0.1:4501"}, want: recovery.Server{PID: 7, Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}},
-		"without what they say": {arguments: []string{"fdbserver", "--datadir"}, want: recovery.Server{PID: 7, Addresses: []string{}}},
-		"an unknown address":    {arguments: []string{"fdbserver", "-p", "4501"}, want: recovery.Server{PID: 7, Addresses: []string{}}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			output := "process 7\n"
-			for _, argument := range tc.arguments {
-				output += "argument 7 " + argument + "\n"
-			}
-			f, err := parseFiles(output + "end\n")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff([]recovery.Server{tc.want}, f.Servers); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
 
 // placed is a cluster with one storage process group, and the facts of its pod.
 func placed() (plan.Snapshot, recovery.Facts) {
@@ -53,7 +25,7 @@ func placed() (plan.Snapshot, recovery.Facts) {
 	c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeDouble
 	c.Status.ProcessGroups = []*v1beta2.ProcessGroupStatus{{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage, FaultDomain: "zone-1"}}
 	s := plan.Snapshot{Cluster: c, Pods: map[string]*corev1.Pod{"sample-storage-1": {ObjectMeta: metav1.ObjectMeta{Name: "sample-storage-1"}}}}
-	f := recovery.Facts{Groups: []recovery.Group{{ID: "storage-1", Pod: "sample-storage-1", Files: &recovery.Files{Servers: []recovery.Server{{Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}}}}}}
+	f := recovery.Facts{Groups: []recovery.Group{{ID: "storage-1", Pod: "sample-storage-1", Files: &datadir.Files{Servers: []datadir.Server{{Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}}}}}}
 	return s, f
 }
 

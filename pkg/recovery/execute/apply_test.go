@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
@@ -184,7 +185,7 @@ func (c *cluster) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
 		s.Pods[pod] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}}
 		f.Groups = append(f.Groups, recovery.Group{
 			ID: fmt.Sprintf("storage-%d", n), Pod: pod, PodUID: pod, Phase: "Running", Stateful: true, Addresses: []string{fmt.Sprintf("10.0.0.%d", n)}, Now: []string{fmt.Sprintf("10.0.9.%d", n)},
-			PVC: pod, Volume: pod, Files: &recovery.Files{ClusterFile: c.content(pod), Coordination: []recovery.File{{Bytes: 1, Current: true}}, Processes: []int{c.pids[pod]}},
+			PVC: pod, Volume: pod, Files: &datadir.Files{ClusterFile: c.content(pod), Coordination: []datadir.File{{Bytes: 1, Current: true}}, Processes: []int{c.pids[pod]}},
 		})
 		if c.uses[pod] == to {
 			started++

@@ -21,6 +21,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
@@ -89,7 +90,7 @@ func (c *bereft) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
 			dir := filepath.Join(c.dir, pod, "1")
 			s.Pods[pod] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}}
 			g.Pod, g.PodUID, g.Phase, g.PVC, g.Volume, g.Now = pod, pod, "Running", pod, pod, g.Addresses
-			g.Files = &recovery.Files{ClusterFile: c.content(pod), Processes: []int{c.pids[pod]}, Servers: []recovery.Server{{PID: c.pids[pod], Directory: dir}}, Coordination: c.coordination(pod)}
+			g.Files = &datadir.Files{ClusterFile: c.content(pod), Processes: []int{c.pids[pod]}, Servers: []datadir.Server{{PID: c.pids[pod], Directory: dir}}, Coordination: c.coordination(pod)}
 			f.Placement.Candidates = append(f.Placement.Candidates, recovery.Candidate{Group: g.ID, Zone: pod, Address: g.Addresses[0] + ":4501", Directory: dir})
 			if c.uses[pod] == copied && strings.Contains(c.text(pod+stateFile), "sample:abc") {
 				started++
@@ -111,10 +112,10 @@ func (c *bereft) read(context.Context) (recovery.Facts, plan.Snapshot, error) {
 	return f, s, nil
 }
 
-func (c *bereft) coordination(pod string) (files []recovery.File) {
+func (c *bereft) coordination(pod string) (files []datadir.File) {
 	for _, name := range []string{stateFile, secondFile} {
 		if text := c.text(pod + name); text != "no file" {
-			files = append(files, recovery.File{Path: filepath.Join(c.dir, pod+name), Bytes: int64(len(text)), Current: strings.Contains(text, "sample:abc")})
+			files = append(files, datadir.File{Path: filepath.Join(c.dir, pod+name), Bytes: int64(len(text)), Current: strings.Contains(text, "sample:abc")})
 		}
 	}
 	return files

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
@@ -131,7 +132,7 @@ func (l *lost) read(ctx context.Context) (recovery.Facts, plan.Snapshot, error) 
 			if pod.DeletionTimestamp != nil {
 				group.Phase = "Terminating"
 			}
-			group.Now, group.Files = g.Addresses, &recovery.Files{ClusterFile: f.Recorded}
+			group.Now, group.Files = g.Addresses, &datadir.Files{ClusterFile: f.Recorded}
 			if pod.Status.Phase == corev1.PodRunning {
 				running++
 			}

@@ -1,4 +1,4 @@
-package collect
+package datadir
 
 import (
 	"errors"
@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
-// dataDir is where the volume of a pod is mounted.
-const dataDir = "/var/fdb/data"
+// Mount is where the volume of a pod is mounted.
+const Mount = "/var/fdb/data"
 
-// readScript prints the cluster file, the coordination files and the fdbserver processes of a
+// script prints the cluster file, the coordination files and the fdbserver processes of a
 // container with their arguments, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
 // a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
@@ -26,7 +25,7 @@ const dataDir = "/var/fdb/data"
 // are zero, 81 bytes after the key. The state of a database has logs. So a file in which all records of the
 // key are such is of a process that was never a coordinator of the database, and got the address of one.
 // Of whatever else is there, also where the image has no od, the file counts as one of a coordinator.
-const readScript = `if [ -f "$1/fdb.cluster" ]; then
+const script = `if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
 fi
 for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
@@ -52,9 +51,17 @@ tr '\000' '\n' <"$p/cmdline" | sed "s|^|argument ${p#/proc/} |"
 done
 echo end`
 
-// parseFiles parses the output of readScript.
-func parseFiles(text string) (*recovery.Files, error) {
-	f := &recovery.Files{Coordination: []recovery.File{}, Processes: []int{}}
+// Argv is the command line that reads the data directories of a container, and the generation that it searches
+// for. [Parse] parses its output.
+func Argv(generation string) []string { return argv(Mount, generation) }
+
+func argv(dir, generation string) []string {
+	return []string{"sh", "-c", script, "sh", dir, generation}
+}
+
+// Parse parses what the command line of [Argv] printed. Incomplete output is an error.
+func Parse(text string) (*Files, error) {
+	f := &Files{Coordination: []File{}, Processes: []int{}}
 	var clusterFile []string
 	arguments := map[int][]string{}
 	complete := false
@@ -96,7 +103,7 @@ func parseFiles(text string) (*recovery.Files, error) {
 }
 
 // addCoordination adds a file: size, time, whether it is of the generation, path.
-func addCoordination(f *recovery.Files, record string) error {
+func addCoordination(f *Files, record string) error {
 	const fields = 4
 	parts := strings.SplitN(record, " ", fields)
 	if len(parts) != fields {
@@ -110,6 +117,6 @@ func addCoordination(f *recovery.Files, record string) error {
 	if err != nil {
 		return err
 	}
-	f.Coordination = append(f.Coordination, recovery.File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes"})
+	f.Coordination = append(f.Coordination, File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes"})
 	return nil
 }

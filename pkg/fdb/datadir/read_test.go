@@ -1,4 +1,4 @@
-package collect
+package datadir
 
 import (
 	"encoding/binary"
@@ -126,11 +126,11 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := written(t, tc.files)
-			r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: []string{"sh", "-c", readScript, "sh", dir, current}, Limit: time.Minute})
+			r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: argv(dir, current), Limit: time.Minute})
 			if err != nil || r.ExitCode != 0 {
 				t.Fatalf("%v: %s", err, r.Stderr)
 			}
-			f, err := parseFiles(string(r.Stdout))
+			f, err := Parse(string(r.Stdout))
 			if tc.fails {
 				if err == nil {
 					t.Errorf("%+v", f)
@@ -161,11 +161,11 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 
 func TestIncompleteFileListingsOfPodsAreNotParsed(t *testing.T) {
 	for _, text := range []string{"", "cluster sample:abc@10.0.0.1:4501\n", "process x\nend\n", "coordination 1 2 yes\nend\n", "coordination x 2 yes f\nend\n", "hello\nend\n"} {
-		if f, err := parseFiles(text); err == nil {
+		if f, err := Parse(text); err == nil {
 			t.Errorf("%q: %+v", text, f)
 		}
 	}
-	f, err := parseFiles("cluster sample:abc@10.0.0.1:4501\nprocess 12\nend\n")
+	f, err := Parse("cluster sample:abc@10.0.0.1:4501\nprocess 12\nend\n")
 	if err != nil || !slices.Equal(f.Processes, []int{12}) || f.ClusterFile != "sample:abc@10.0.0.1:4501" {
 		t.Errorf("%+v, %v", f, err)
 	}
