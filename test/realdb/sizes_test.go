@@ -55,14 +55,18 @@ func shrink(t *test) {
 	c.settled(t)
 }
 
+// removalLimit bounds a removal: exclusions end 10 minutes after a recovery, and another one can happen
+// until then.
+const removalLimit = limit + 10*time.Minute
+
 // removes reconciles while something is to be removed, and holds every claim of a safe
 // removal against the database meanwhile.
 func (c *cluster) removes(t *test, class string) {
 	t.Helper()
-	done := time.Now().Add(limit)
+	done := time.Now().Add(removalLimit)
 	for c.fdb(t, "plan").code != 0 {
 		if time.Now().After(done) {
-			t.Fatalf("%s is still being removed after %s:\n%s", class, limit, c.fdb(t, "why").stdout)
+			t.Fatalf("%s is still being removed after %s:\n%s", class, removalLimit, c.fdb(t, "why").stdout)
 		}
 		c.provenByTheDatabase(t)
 		if r := c.fdb(t, "reconcile", "--yes"); r.code != 0 && r.code != 3 {
