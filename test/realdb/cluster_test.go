@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // cluster is a cluster of the sandbox with the markers that were written to it.
@@ -60,20 +59,8 @@ func createOf(t *test, version, name, more string) *cluster {
 	t.Helper()
 	c := inNamespace(t, name)
 	c.apply(t, manifest(name, version, more))
-	if v, err := fdb.ParseVersion(version); err == nil && !v.ReportsMissingDatabase() {
-		c.createManually(t)
-	}
 	c.reconcile(t)
 	return c
-}
-
-// createManually creates the database as docs/compatibility.md describes it for versions in which
-// no pass does.
-func (c *cluster) createManually(t *test) {
-	t.Helper()
-	c.ends(t, 4, "reconcile", "--yes", "--wait", "--timeout", "7m")
-	spec := must(t, "kubectl", "get", "fdb", c.name, "-n", c.ns, "-o", "jsonpath={.spec.databaseConfiguration.redundancy_mode} {.spec.databaseConfiguration.storage_engine}")
-	c.must(t, "cli", append([]string{"--yes", "--timeout", "90s", "--", "configure", "new"}, strings.Fields(spec)...)...)
 }
 
 // inNamespace returns a cluster that is not applied yet, with its namespace.

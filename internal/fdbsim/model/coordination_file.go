@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,8 @@ import (
 )
 
 // keep stores coordination state, in the file as well: the names under which it is kept, the database, where its
-// generation begins, and the connection string that clients of the name are referred to.
+// generation begins, and the connection string that clients of the name are referred to. Before each name is the
+// length that FoundationDB's record has there: one without a state is short.
 func (s *Process) keep(key string, r register) {
 	s.Disk.registers[key] = r
 	if s.spec.Coordination == nil {
@@ -23,10 +25,23 @@ func (s *Process) keep(key string, r register) {
 	}
 }
 
+// Lengths of the value of a record, in bytes: of a coordinator whose state was read, and that has none, and one with the state
+// of a small database. Neither contains a line feed in its bytes.
+const (
+	recordWithoutState = 57
+	recordOfState      = 912
+	recordLength       = 4
+)
+
 func coordinationText(registers map[string]register) string {
 	var text strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(registers)) {
 		r := registers[key]
+		length := uint32(recordWithoutState)
+		if len(r.db.begins) > 0 || r.forward != "" {
+			length = recordOfState
+		}
+		text.Write(binary.LittleEndian.AppendUint32(nil, length))
 		fmt.Fprintf(&text, "%s %s %d %s\n", key, r.db.id, r.begin, r.forward)
 	}
 	return text.String()
@@ -53,7 +68,7 @@ func (w *Simulation) parseCoordination(text string) map[string]register {
 	registers := map[string]register{}
 	for line := range strings.Lines(text) {
 		const parts = 4
-		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", parts)
+		fields := strings.SplitN(strings.TrimSuffix(line[min(recordLength, len(line)):], "\n"), " ", parts)
 		if len(fields) != parts {
 			continue
 		}

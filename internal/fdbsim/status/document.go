@@ -30,6 +30,14 @@ type Client struct {
 	Version    fdb.Version
 	Files      store.Files
 	Path       string // of the cluster file
+	// Prints is whether the document is printed. One of a database that was never created is not, in
+	// versions that do not end it; who gets the document handed over is a program that simulates, and knows.
+	Prints bool
+}
+
+// givesUp reports whether fdbcli gives up on the document.
+func (c Client) givesUp(db *model.Database) bool {
+	return db.Faults.StatusTimeout || c.Prints && !db.Configured() && !c.Version.ReportsMissingDatabase()
 }
 
 // Delay is how long a status takes now.
@@ -40,7 +48,7 @@ func (c Client) Delay() time.Duration {
 		return delayNoQuorum
 	case db == nil || !db.Roles.Controller.Taken():
 		return delayNoController
-	case db.Faults.StatusTimeout:
+	case c.givesUp(db):
 		return delayTimeout
 	case db.Faults.StatusDeadline:
 		return delayDeadline
@@ -99,7 +107,7 @@ func (c Client) document(clusterOf func(*model.Database) Object) Object {
 	case db == nil || !db.Roles.Controller.Taken():
 		messages = append(messages, message("no_cluster_controller",
 			"Unable to locate a cluster controller within 2 seconds.  Check that there are server processes running."))
-	case db.Faults.StatusTimeout:
+	case c.givesUp(db):
 		messages = append(messages, message("status_incomplete_timeout", "Timed out fetching cluster status."))
 	case db.StaleStatus != nil:
 		cluster = db.StaleStatus

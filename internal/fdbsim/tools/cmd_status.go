@@ -19,7 +19,8 @@ func (c *cli) status(args []string) error {
 	if level == "json" && c.tool.Status != nil {
 		return c.handOverStatus()
 	}
-	document, delay := c.statusDocument(), c.statusDelay()
+	printed := c.printedStatus()
+	document, delay := printed.Document(), printed.Delay()
 	if err := c.pause(delay); err != nil {
 		return err
 	}
@@ -66,11 +67,16 @@ func (c *cli) statusClient() status.Client {
 	return status.Client{Simulation: c.w, Conn: c.conn, Version: c.version, Files: c.tool.Files, Path: c.opts.clusterFile}
 }
 
-// statusDocument is the whole document of `status json`.
-func (c *cli) statusDocument() status.Object {
+// printedStatus is this run as one that prints a document.
+func (c *cli) printedStatus() status.Client {
 	c.locate()
-	return c.statusClient().Document()
+	client := c.statusClient()
+	client.Prints = true
+	return client
 }
+
+// statusDocument is the whole document of `status json`.
+func (c *cli) statusDocument() status.Object { return c.printedStatus().Document() }
 
 // statusDelay is how long a status takes now.
 func (c *cli) statusDelay() time.Duration { return c.statusClient().Delay() }

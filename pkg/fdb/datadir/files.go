@@ -13,6 +13,8 @@ type Files struct {
 	Generation string `json:"generation"`
 	// Coordination are the files with coordination state in the data directories.
 	Coordination []File `json:"coordination"`
+	// Data are the paths of files that only storage and log servers write.
+	Data []string `json:"data,omitempty"`
 	// Processes are the process IDs of the fdbserver processes.
 	Processes []int `json:"processes"`
 	// Servers are where those processes listen, and their data directories.
@@ -27,6 +29,9 @@ type File struct {
 	// Current is whether it has a key of the generation of the recorded connection string. The file of
 	// a former coordinator only has that name in the connection string to which it refers clients.
 	Current bool `json:"current"`
+	// Blank is whether it has that key, and no record of the key has the state of a database. Current is
+	// false then.
+	Blank bool `json:"blank,omitempty"`
 }
 
 // Server is an fdbserver process.
@@ -36,4 +41,8 @@ type Server struct {
 	Addresses []string `json:"addresses"`
 	// Directory is the data directory.
 	Directory string `json:"directory"`
+	// Class is the process class; empty for the default one.
+	Class string `json:"class,omitempty"`
+	// Localities are the localities of the command line.
+	Localities map[string]string `json:"localities,omitempty"`
 }

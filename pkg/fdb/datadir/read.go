@@ -13,8 +13,8 @@ import (
 // Mount is where the volume of a pod is mounted.
 const Mount = "/var/fdb/data"
 
-// script prints the cluster file, the coordination files and the fdbserver processes of a
-// container with their arguments, a record per line, and a last line that proves that the output is complete. Its
+// script prints the cluster file, the coordination files, the files of storage and log servers, and the fdbserver
+// processes of a container with their arguments, a record per line, and a last line that proves that the output is complete. Its
 // arguments are the data directory and the generation that is searched for in coordination files: as
 // a key, so neither before the @ of a connection string nor as the beginning of a longer ID.
 //
@@ -23,7 +23,8 @@ const Mount = "/var/fdb/data"
 // bytes before the key. If most coordinators are without state, a recovery begins and stores one without logs,
 // as before a database is created: a short value, in which the numbers of logs and of old generations of logs
 // are zero, 81 bytes after the key. The state of a database has logs. So a file in which all records of the
-// key are such is of a process that was never a coordinator of the database, and got the address of one.
+// key are such is of a process that was never a coordinator of the database, and got the address of one; or
+// no database was ever created there.
 // Of whatever else is there, also where the image has no od, the file counts as one of a coordinator.
 const script = `if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
@@ -32,7 +33,7 @@ for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
 [ -f "$f" ] || continue
 current=no
 if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then
-current=no
+current=blank
 offsets=$(grep -a -b -o -E "$2([^@0-9A-Za-z]|\$)" "$f" | cut -d: -f1)
 for o in ${offsets:-0}; do
 length=$(od -A n -t u4 -j "$((o - 4))" -N 4 "$f" | tr -d ' ')
@@ -43,6 +44,12 @@ break
 done
 fi
 stat -c "coordination %s %Y $current %n" "$f" || exit 1
+done
+for f in "$1"/* "$1"/*/*; do
+case "${f##*/}" in
+coordination-*) ;;
+*storage-*|log2-*|logqueue-*|*.sqlite*|*.redwood*|*.rocksdb*) printf 'data %s\n' "$f" ;;
+esac
 done
 for p in /proc/[0-9]*; do
 [ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] || continue
@@ -73,6 +80,8 @@ func Parse(text string) (*Files, error) {
 			clusterFile = append(clusterFile, rest)
 		case "coordination":
 			err = addCoordination(f, rest)
+		case "data":
+			f.Data = append(f.Data, rest)
 		case "process":
 			var pid int
 			pid, err = strconv.Atoi(rest)
@@ -102,7 +111,7 @@ func Parse(text string) (*Files, error) {
 	return f, nil
 }
 
-// addCoordination adds a file: size, time, whether it is of the generation, path.
+// addCoordination adds a file: size, time, what it has of the generation, path.
 func addCoordination(f *Files, record string) error {
 	const fields = 4
 	parts := strings.SplitN(record, " ", fields)
@@ -117,6 +126,6 @@ func addCoordination(f *Files, record string) error {
 	if err != nil {
 		return err
 	}
-	f.Coordination = append(f.Coordination, File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes"})
+	f.Coordination = append(f.Coordination, File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes", Blank: parts[2] == "blank"})
 	return nil
 }

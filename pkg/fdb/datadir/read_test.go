@@ -64,8 +64,10 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 		files map[string]string
 		// paths are those of coordination files, in the data directory; current which are of the generation.
 		paths, current []string
-		generation     string
-		fails          bool
+		// blank are those with the name of the generation and no state, data the files of storage and log servers.
+		blank, data []string
+		generation  string
+		fails       bool
 	}{
 		"an empty volume":                         {files: map[string]string{}},
 		"a cluster file without a last line feed": {files: map[string]string{"fdb.cluster": clusterFile}, generation: current},
@@ -75,11 +77,15 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 		},
 		"a read, without state": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": "page\n" + record(current, noState) + record(current, noState)},
-			paths: []string{"1/coordination-0.fdq"}, generation: current,
+			paths: []string{"1/coordination-0.fdq"}, blank: []string{"1/coordination-0.fdq"}, generation: current,
+		},
+		"files of storage and log servers": {
+			files: map[string]string{"1/storage-aa.sqlite": "", "1/storage-aa.sqlite-wal": "", "2/logqueue-V_2-bb-0.fdq": "", "2/log2-V_2-bb.sqlite": "", "3/storage-cc.redwood-v1": "", "4/testingstorage-dd.rocksdb": "", "processId": "", "1/processId": "", "1/globalconf-0.fdq": "", "1/localconf-1.fdq": "", "1/sw-version": ""},
+			data:  []string{"1/storage-aa.sqlite", "1/storage-aa.sqlite-wal", "2/log2-V_2-bb.sqlite", "2/logqueue-V_2-bb-0.fdq", "3/storage-cc.redwood-v1", "4/testingstorage-dd.rocksdb"},
 		},
 		"the state before a database is created": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState), "1/coordination-1.fdq": record(current, newState)},
-			paths: []string{"1/coordination-0.fdq", "1/coordination-1.fdq"}, generation: current,
+			paths: []string{"1/coordination-0.fdq", "1/coordination-1.fdq"}, blank: []string{"1/coordination-0.fdq", "1/coordination-1.fdq"}, generation: current,
 		},
 		"a short state with logs": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, newState) + record(current, short)},
@@ -140,12 +146,19 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 			if err != nil || f.Generation != tc.generation {
 				t.Fatalf("generation %q, want %q: %v", f.Generation, tc.generation, err)
 			}
-			var paths, ofGeneration []string
+			var paths, ofGeneration, blank, data []string
+			for _, path := range f.Data {
+				relative, _ := filepath.Rel(dir, path)
+				data = append(data, relative)
+			}
 			for _, file := range f.Coordination {
 				path, _ := filepath.Rel(dir, file.Path)
 				paths = append(paths, path)
 				if file.Current {
 					ofGeneration = append(ofGeneration, path)
+				}
+				if file.Blank {
+					blank = append(blank, path)
 				}
 				if file.Bytes != int64(len(tc.files[path])) || time.Since(file.Modified) > time.Hour {
 					t.Errorf("%+v", file)
@@ -154,6 +167,9 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 			slices.Sort(paths)
 			if !slices.Equal(paths, tc.paths) || !slices.Equal(ofGeneration, tc.current) {
 				t.Errorf("files %v, of the generation %v, want %v and %v", paths, ofGeneration, tc.paths, tc.current)
+			}
+			if !slices.Equal(blank, tc.blank) || !slices.Equal(data, tc.data) {
+				t.Errorf("without a state %v, files of servers %v, want %v and %v", blank, data, tc.blank, tc.data)
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func addArgument(arguments map[int][]string, record string) error {
 func serversOf(pids []int, arguments map[int][]string) []Server {
 	servers := []Server{}
 	for _, pid := range pids {
-		server := Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments[pid], "--datadir", "-d")}
+		server := Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments[pid], "--datadir", "-d"), Class: flagOf(arguments[pid], "--class", "-c"), Localities: localitiesOf(arguments[pid])}
 		addresses, err := fdb.ParseAddresses(flagOf(arguments[pid], "--public_address", "-p"))
 		for _, a := range addresses {
 			if err == nil {
@@ -34,6 +34,22 @@ func serversOf(pids []int, arguments map[int][]string) []Server {
 		servers = append(servers, server)
 	}
 	return servers
+}
+
+// localitiesOf returns the localities that flags set; nil for none.
+func localitiesOf(arguments []string) map[string]string {
+	var all map[string]string
+	for _, argument := range arguments {
+		name, _, _ := strings.Cut(argument, "=")
+		name = strings.ReplaceAll(name, "-", "_")
+		if key, is := strings.CutPrefix(name, "__locality_"); is {
+			if all == nil {
+				all = map[string]string{}
+			}
+			all[key] = flagOf(arguments, "--locality_"+key)
+		}
+	}
+	return all
 }
 
 // flagOf returns the value of a flag, as one argument or two, with dashes or underscores as fdbserver

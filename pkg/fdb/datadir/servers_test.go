@@ -15,7 +15,11 @@ func TestAddressesAndDataDirectoriesAreParsedFromCommandLines(t *testing.T) {
 		"as two, with dashes":   {arguments: []string{"fdbserver", "--datadir", "/var/fdb/data", "--public-address", "10.0.0.1:4501"}, want: Server{PID: 7, Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}},
 		"with short flags":      {arguments: []string{"fdbserver", "-d", "/var/fdb/data", "-p", "10.0.0.1:4501"}, want: Server{PID: 7, Addresses: []string{"10.0.0.1:4501"}, Directory: "/var/fdb/data"}},
 		"without what they say": {arguments: []string{"fdbserver", "--datadir"}, want: Server{PID: 7, Addresses: []string{}}},
-		"an unknown address":    {arguments: []string{"fdbserver", "-p", "4501"}, want: Server{PID: 7, Addresses: []string{}}},
+		"with localities": {
+			arguments: []string{"fdbserver", "--class", "log", "--locality_zoneid=z1", "--locality-data_hall", "h1", "-p", "10.0.0.1:4501"},
+			want:      Server{PID: 7, Addresses: []string{"10.0.0.1:4501"}, Class: "log", Localities: map[string]string{"zoneid": "z1", "data_hall": "h1"}},
+		},
+		"an unknown address": {arguments: []string{"fdbserver", "-p", "4501"}, want: Server{PID: 7, Addresses: []string{}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -207,6 +207,12 @@ func TestAMetadataPatchOfAMissingPodIsAnError(t *testing.T) {
 func atConfigure(t *testing.T) (*field, plan.Configure) {
 	t.Helper()
 	f := newField(t, sample())
+	return f, f.untilConfigure(t)
+}
+
+// untilConfigure goes on until the database would be created, and returns that action.
+func (f *field) untilConfigure(t *testing.T) plan.Configure {
+	t.Helper()
 	for range 10 {
 		f.log.refuse = func(request string) error {
 			if strings.HasPrefix(request, "exec") && strings.Contains(request, "configure new") {
@@ -219,7 +225,7 @@ func atConfigure(t *testing.T) (*field, plan.Configure) {
 			for _, a := range stage.Decide(s).Actions {
 				if c, ok := a.(plan.Configure); ok {
 					f.log.refuse = nil
-					return f, c
+					return c
 				}
 			}
 		}
@@ -227,7 +233,7 @@ func atConfigure(t *testing.T) (*field, plan.Configure) {
 		f.tick(10e9)
 	}
 	t.Fatal("the database is never created")
-	return nil, plan.Configure{}
+	return plan.Configure{}
 }
 
 func TestADatabaseIsCreatedOnce(t *testing.T) {

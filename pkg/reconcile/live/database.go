@@ -57,6 +57,13 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 		return facts, nil
 	}
 	var status *fdb.Status
+	if err == nil && inPods != nil && endsNoStatus(c) {
+		facts.DataDirs = d.readDataDirs(asking, c, pods, inPods)
+		if ctx.Err() == nil && !showDatabase(c, facts.DataDirs) {
+			facts.Unreachable, facts.AsOf = "fdbserver "+c.RunningVersion()+" ends no status document of a database that was never created", d.Clock.Now().UTC()
+			return facts, nil
+		}
+	}
 	if err == nil {
 		d.awaitWorkers(asking, c, inPods)
 		status, err = cli.Status(asking)

@@ -30,6 +30,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/admintest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -51,6 +52,8 @@ type field struct {
 	files   map[string]*podFiles
 	// program, when not nil, runs instead of the simulated fdbcli.
 	program func(admin.Command) (admin.Result, error)
+	// dirs, when not nil, is what the script that reads data directories prints in a pod.
+	dirs func(pod string) (admin.Result, error)
 }
 
 var key = types.NamespacedName{Namespace: "fdb", Name: "sample"}
@@ -373,6 +376,9 @@ type podTransport struct {
 
 func (p podTransport) Run(ctx context.Context, c admin.Command) (admin.Result, error) {
 	_ = p.field.log.note("exec", c, p.pod+" "+strings.Join(c.Argv, " "))
+	if p.field.dirs != nil && slices.Contains(c.Argv, datadir.Mount) {
+		return p.field.dirs(p.pod)
+	}
 	if p.field.program != nil {
 		return p.field.program(c)
 	}

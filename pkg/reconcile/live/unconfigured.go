@@ -78,6 +78,9 @@ const lastLook = 5 * time.Second
 // verifyNeverConfigured fails unless the database was certainly never configured. FoundationDB
 // itself refuses to create a database over one that exists.
 func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
+	if cluster, pods := d.known.toReach(); endsNoStatus(cluster) {
+		return d.verifyBlank(ctx, cluster, pods)
+	}
 	d.mu.Lock()
 	last := d.latest
 	d.latest = statusRead{} // it is the last read before one command, not before two

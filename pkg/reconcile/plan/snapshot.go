@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 )
 
 // Snapshot is everything one decision may read. Decisions treat it as
@@ -108,8 +109,28 @@ type DatabaseFacts struct {
 	Partial *fdb.Status
 	// Forbidden is true where permission to query is missing.
 	Forbidden bool
+	// DataDirs are what the pods show instead, where the version ends no status document of a database
+	// that was never created, and the resource records none; nil elsewhere.
+	DataDirs *DataDirs
 	// AsOf is when the document was read.
 	AsOf time.Time
+}
+
+// DataDirs are the data directories of the running pods of a cluster.
+type DataDirs struct {
+	// Pods are what was read, by name of the pod.
+	Pods map[string]*datadir.Files
+	// Unread is why other running pods could not be read, by name.
+	Unread map[string]string
+	// Registered are the processes that registered with the cluster controller, as host:port.
+	Registered []string
+	// Unlisted is why these could not be listed; empty if they were.
+	Unlisted string
+}
+
+// Processes returns the registered processes that run in the pods, with what their command lines show.
+func (d DataDirs) Processes() []fdb.Process {
+	return datadir.Processes(d.Pods, func(a fdb.Address) bool { return slices.Contains(d.Registered, a.HostPort()) })
 }
 
 // Available reports whether the database itself reports that it is available, in a complete

@@ -17,7 +17,9 @@ import (
 // hold, and then waits forever.
 func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 	c := plan.Check{ID: plan.CheckConfigurationHolds, Question: fmt.Sprintf("can the reporting processes hold %s?", want.RedundancyMode), Gate: plan.GateConfig}
-	if c.Evidence = noAnswer(d); c.Evidence != "" {
+	processes, unknown := eligible(d)
+	if unknown != "" {
+		c.Evidence = unknown
 		return c
 	}
 	if _, known := fdb.MinimumFaultDomains(want.RedundancyMode); !known {
@@ -26,7 +28,7 @@ func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 	}
 	var found []string
 	for _, needed := range demands(want) {
-		words, ok := needed.met(d.Status)
+		words, ok := needed.met(processes)
 		if !ok {
 			c.Evidence = words
 			return c
@@ -119,14 +121,14 @@ func satelliteDemand(r fdb.Region) (demand, bool) {
 }
 
 // met reports whether the demand is met, and returns the evidence.
-func (a demand) met(s *fdb.Status) (words string, ok bool) {
+func (a demand) met(processes []fdb.Process) (words string, ok bool) {
 	if a.where == nil {
-		n := distinct(s, a.may, a.key)
+		n := distinct(processes, a.may, a.key)
 		return a.words(n), n >= a.need
 	}
 	counts := []int{0} // used without any data center
 	for _, dc := range a.where {
-		counts = append(counts, distinct(s, func(p fdb.Process) bool { return a.may(p) && p.DC() == dc }, a.key))
+		counts = append(counts, distinct(processes, func(p fdb.Process) bool { return a.may(p) && p.DC() == dc }, a.key))
 	}
 	slices.Sort(counts)
 	slices.Reverse(counts)
@@ -148,12 +150,11 @@ func storesData(p fdb.Process) bool { return p.ClassType == "storage" }
 
 func keepsLogs(p fdb.Process) bool { return p.ClassType == "log" || p.ClassType == "transaction" }
 
-// distinct counts the values of a locality among reporting processes that
-// may take the role and are not excluded.
-func distinct(s *fdb.Status, eligible func(fdb.Process) bool, key string) int {
+// distinct counts the values of a locality among processes that may take the role.
+func distinct(processes []fdb.Process, may func(fdb.Process) bool, key string) int {
 	values := map[string]bool{}
-	for _, p := range s.ProcessList() {
-		if p.Reporting() && !p.IsExcluded() && eligible(p) && p.Locality[key] != "" {
+	for _, p := range processes {
+		if may(p) && p.Locality[key] != "" {
 			values[p.Locality[key]] = true
 		}
 	}

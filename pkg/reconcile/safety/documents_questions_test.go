@@ -38,6 +38,7 @@ var withoutDocument = map[string]string{
 	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
 	"NoDatabaseYet":     "proven by a recovery state in the document, never by an absent one",
+	"NeverCreated":      "files in the pods, where there is no document",
 	"Excluded":          "an exclusion is proven by its presence; nothing rests on its absence alone",
 	"EvictionKind":      "selects the rule; an unknown redundancy selects the strictest",
 	"EvictionSettles":   "allows nothing: chooses between waiting and a replacement, which has gates of its own; asks withoutRoles",

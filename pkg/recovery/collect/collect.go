@@ -4,19 +4,15 @@ package collect
 
 import (
 	"context"
-	"fmt"
 	"strings"
-	"sync"
-	"time"
 
-	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/datadirs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
@@ -25,14 +21,8 @@ import (
 // Facets are what a snapshot must have observed for [Reader.Read].
 const Facets = plan.ClusterResource | plan.Pods | plan.Volumes | plan.ConfigMap | plan.Database
 
-const (
-	// parallelPods bounds how many pods are read at once.
-	parallelPods = 8
-	// fileLimit bounds the read of the files of one pod.
-	fileLimit = 15 * time.Second
-	// pageSize is the maximum number of volumes per list request.
-	pageSize = 500
-)
+// pageSize is the maximum number of volumes per list request.
+const pageSize = 500
 
 // Reader reads what a snapshot of a cluster does not have.
 type Reader struct {
@@ -115,42 +105,16 @@ func groupOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) recovery.Group {
 
 // readFiles reads the files of all running pods.
 func (r Reader) readFiles(ctx context.Context, s plan.Snapshot, f *recovery.Facts) {
-	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelPods)
+	var names []string
+	for _, g := range f.Groups {
+		if g.Pod != "" && g.Phase == string(corev1.PodRunning) {
+			names = append(names, g.Pod)
+		}
+	}
+	open := func(name string) (admin.Transport, error) { return r.Tool(s.Pods[name], v1beta2.ContainerMain) }
+	files, unread := datadirs.Read(ctx, names, open, recovery.Generation(f.Recorded))
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		if g.Pod == "" || g.Phase != string(corev1.PodRunning) {
-			continue
-		}
-		group.Go(func() error {
-			files, err := r.files(ctx, s.Pods[g.Pod], recovery.Generation(f.Recorded))
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				g.Unread = err.Error()
-				return nil
-			}
-			g.Files = files
-			return nil
-		})
+		g.Files, g.Unread = files[g.Pod], unread[g.Pod]
 	}
-	_ = group.Wait() // no function returns an error
-}
-
-func (r Reader) files(ctx context.Context, pod *corev1.Pod, generation string) (*datadir.Files, error) {
-	tool, err := r.Tool(pod, v1beta2.ContainerMain)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, fileLimit)
-	defer cancel()
-	result, err := tool.Run(ctx, admin.Command{Argv: datadir.Argv(generation), Limit: fileLimit, Reads: true})
-	switch {
-	case err != nil:
-		return nil, err
-	case result.ExitCode != 0:
-		return nil, fmt.Errorf("exit code %d: %s", result.ExitCode, strings.TrimSpace(string(result.Stderr)))
-	}
-	return datadir.Parse(string(result.Stdout))
 }

@@ -3,10 +3,13 @@ package cluster
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -18,7 +21,8 @@ import (
 //
 // The operator takes the layers' error configurationMissing for "never configured". A configured
 // database has that error too while it is unavailable, so only the recovery state
-// configuration_never_created counts here, and only if the status agrees.
+// configuration_never_created counts here, and only if the status agrees. Versions that end no status
+// document of such a database leave another proof: coordination files, see [safety.NeverCreated].
 //
 // Regions change in steps, see nextRegionStep. The operator jumps with priorities and ends a step as
 // soon as the data counts as healthy; here the steps are those that FoundationDB was observed to
@@ -40,10 +44,8 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		}
 		status := s.Database.Status
 		switch {
-		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "" && missingOrDown(s):
-			return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
-				"fdbserver %s ends no status document of a database that was never created. Use 7.3.78, 7.4.7 or newer for a new cluster; "+
-				"docs/compatibility.md describes what else is possible", s.Cluster.RunningVersion())}}
+		case status == nil && s.Database.DataDirs != nil && !s.Cluster.Status.Configured:
+			return withoutDocument(s, first)
 		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "":
 			return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
 		case status == nil:
@@ -62,12 +64,32 @@ var UpdateDatabaseConfiguration = plan.Stage{
 	},
 }
 
-// missingOrDown reports whether the status document timed out in a version in which that happens for
-// a database that was never created, as well as for one that is down.
-func missingOrDown(s plan.Snapshot) bool {
-	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
-	partial := s.Database.Partial
-	return err == nil && !version.ReportsMissingDatabase() && partial != nil && partial.Client.Coordinators.QuorumReachable && partial.HasClientMessage(fdb.MessageIncompleteTimeout)
+// withoutDocument creates the database where the version ends no status document of one that was never created:
+// the files of the coordinators prove that. A database whose files exist is waited for.
+func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+	proof, found := safety.NeverCreated(s)
+	former := readings.FormerDatabase(s)
+	switch {
+	case proof.OK && former != "":
+		return notCreated(former)
+	case proof.OK:
+		return newDatabase(s, want, proof)
+	case found.Finding == datadir.Exists:
+		return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, fmt.Sprintf("a database exists (%s), and does not answer: %s", proof.Evidence, s.Database.Why()))
+	case found.Finding == datadir.Elsewhere && !ofGroup(s, found.Coordinator):
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
+			"fdbserver %s ends no status document of a database that was never created, and %s. "+
+			"docs/compatibility.md describes what is possible", s.Cluster.RunningVersion(), proof.Evidence)}}
+	default:
+		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("cannot determine yet whether a database exists (%s); it will be created with: %s", proof.Evidence, configureCommand(plan.Configure{New: true, Configuration: want})))
+	}
+}
+
+// ofGroup reports whether the status has the host of a coordinator as that of a process group.
+func ofGroup(s plan.Snapshot, a fdb.Address) bool {
+	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		return slices.Contains(g.Addresses, a.Host) || g.DNSName(s.Cluster) == a.Host
+	})
 }
 
 // notCreated leaves a database alone that was never configured, although there should be one.
@@ -78,9 +100,9 @@ func notCreated(why string) plan.Decision {
 
 // newDatabase creates the database, once the processes for it report. It takes no lock: there is no
 // database yet that could hold it.
-func newDatabase(s plan.Snapshot, want fdb.Configuration) plan.Decision {
+func newDatabase(s plan.Snapshot, want fdb.Configuration, proof ...plan.Check) plan.Decision {
 	check := safety.CanHold(s.Database, want)
-	d := plan.Decision{Checks: []plan.Check{check}}
+	d := plan.Decision{Checks: append(proof, check)}
 	if !check.OK {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: check.Evidence, RetryAfter: plan.PodDelay}
 		return d

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,18 +11,37 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// timedOut is a snapshot in which fdbcli gave up on the status document, as recorded with 7.4.6 of a
-// database that was never created.
-func timedOut(s *plan.Snapshot, version string) {
+// withoutStatus is a snapshot of a new cluster in which no status document ends: what its pods show instead.
+func withoutStatus(s *plan.Snapshot, version string) {
 	s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = version, version
-	partial := &fdb.Status{}
-	partial.Client.Coordinators.QuorumReachable = true
-	partial.Client.Messages = []fdb.Message{{Name: fdb.MessageIncompleteTimeout}}
-	s.Database = plan.DatabaseFacts{Unreachable: "timed out", Partial: partial}
+	dirs := &plan.DataDirs{Pods: map[string]*datadir.Files{}, Unread: map[string]string{}}
+	for _, g := range s.Groups() {
+		files := &datadir.Files{Coordination: []datadir.File{{Path: "/var/fdb/data/1/coordination-0.fdq", Blank: true}}}
+		for _, p := range s.Database.Status.ProcessesOf(string(g.ProcessGroupID)) {
+			dirs.Registered = append(dirs.Registered, p.Address.HostPort())
+			files.Servers = append(files.Servers, datadir.Server{Addresses: []string{p.Address.Coordinator()}, Directory: "/var/fdb/data/1", Class: p.ClassType, Localities: p.Locality})
+		}
+		dirs.Pods[g.PodName(s.Cluster)] = files
+	}
+	s.Database = plan.DatabaseFacts{Unreachable: "it does not end", DataDirs: dirs}
+}
+
+// coordinatorPod is the pod of a coordinator.
+func coordinatorPod(s *plan.Snapshot) *datadir.Files {
+	c, _ := fdb.ParseConnectionString(s.Cluster.Status.ConnectionString)
+	for _, files := range s.Database.DataDirs.Pods {
+		if slices.ContainsFunc(files.Servers, func(server datadir.Server) bool {
+			return slices.Contains(server.Addresses, c.Coordinators[0].Coordinator())
+		}) {
+			return files
+		}
+	}
+	return nil
 }
 
 func TestUpdateDatabaseConfiguration(t *testing.T) {
@@ -73,13 +93,81 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} },
 			holds: "no database answers yet (timed out)",
 		},
-		"creates none where 7.4.6 does not end the status of a database that was never created": {
-			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { timedOut(s, "7.4.6") },
-			holds: "cannot determine whether a database exists, and creates none: fdbserver 7.4.6 ends no status document", manual: true,
+		"creates one where 7.4.6 ends no status, and the files of all coordinators are without a state": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { withoutStatus(s, "7.4.6") }, does: []string{create},
 		},
-		"waits where 7.3.79 would end it": {
-			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { timedOut(s, "7.3.79") },
-			holds: "no database answers yet (timed out)",
+		"creates none where a coordinator has a state": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Coordination[0].Current = true
+			},
+			holds: "a database exists",
+		},
+		"creates none where a pod has the file of a storage server": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
+			},
+			holds: "has /var/fdb/data/1/storage-1.sqlite",
+		},
+		"creates none while a coordinator has stored nothing": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Coordination = nil
+			},
+			holds: "has not stored the name of the database yet",
+		},
+		"creates none while the process of a coordinator does not run": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Servers = nil
+			},
+			holds: "cannot determine yet whether a database exists",
+		},
+		"creates none while a pod cannot be read": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Database.DataDirs.Unread["sample-log-1"] = "timed out"
+			},
+			holds: "1 running pod could not be read: sample-log-1: timed out",
+		},
+		"creates none where a coordinator is in no pod of the cluster": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Cluster.Status.ConnectionString += ",10.99.0.1:4501"
+			},
+			holds: "fdbserver 7.4.6 ends no status document of a database that was never created, and no process", manual: true,
+		},
+		"creates none over older PVCs, whatever the files show": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Cluster.CreationTimestamp = metav1.NewTime(s.Now)
+				for _, claim := range s.Volumes {
+					claim.CreationTimestamp = metav1.NewTime(s.Now.Add(-time.Hour))
+				}
+			},
+			holds: "PVCs are older than the FoundationDBCluster", manual: true,
+		},
+		"creates none where the status records a configured one, whatever the files show": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Cluster.Status.Configured = true
+			},
+			holds: "the database does not answer",
+		},
+		"waits for processes that have not registered": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Database.DataDirs.Registered = nil
+			},
+			holds: "storage processes in 0 fault domains, 2 required",
+		},
+		"waits where registered processes cannot be listed": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Database.DataDirs.Unlisted = "the processes that registered are unknown"
+			},
+			holds: "the processes that registered are unknown",
 		},
 		"waits for enough fault domains before creating one": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
