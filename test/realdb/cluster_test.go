@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
 )
 
 // cluster is a cluster of the sandbox with the markers that were written to it.

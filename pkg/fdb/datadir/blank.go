@@ -16,15 +16,19 @@ type Finding string
 
 // The findings.
 const (
-	// Blank proves that no database was ever created: every coordinator stores the name of the database
-	// without a state, and no pod has files of storage or log servers.
+	// Blank proves that no database was ever created: every coordinator stores the description and ID of the
+	// connection string and no state of a database, and no pod has files of storage or log servers.
 	Blank Finding = "Blank"
 	// NotYet shows neither a database nor that none exists: the state of a coordinator was not read yet.
 	NotYet Finding = "NotYet"
-	// Elsewhere is where a coordinator is no process of the pods, so that its files are unknown.
+	// Elsewhere is where a coordinator is none of the processes that run in the pods, so that its files are
+	// unknown.
 	Elsewhere Finding = "Elsewhere"
-	// Exists is where a pod has the state of the database, or files of storage or log servers.
+	// Exists is where a coordinator stores the state of a database.
 	Exists Finding = "Exists"
+	// Remains is where all coordinators are without a state, and pods have files of storage or log servers: the
+	// coordinators lost their files, or a creation was interrupted.
+	Remains Finding = "Remains"
 )
 
 // Verdict is a finding with its evidence.
@@ -39,10 +43,8 @@ type Verdict struct {
 // been read for its generation.
 func Find(c fdb.ConnectionString, pods map[string]*Files) Verdict {
 	names := slices.Sorted(maps.Keys(pods))
-	for _, name := range names {
-		if evidence := ofDatabase(pods[name]); evidence != "" {
-			return Verdict{Finding: Exists, Evidence: fmt.Sprintf("pod %s has %s", name, evidence)}
-		}
+	if v, found := stateIn(c, names, pods); found {
+		return v
 	}
 	found := Verdict{Finding: Blank, Evidence: fmt.Sprintf("none of %s stores the state of a database, and none of %s has files of storage or log servers",
 		phrase.Count(len(c.Coordinators), "coordinator"), phrase.Count(len(pods), "pod"))}
@@ -57,20 +59,30 @@ func Find(c fdb.ConnectionString, pods map[string]*Files) Verdict {
 			found = v
 		}
 	}
+	for _, name := range names {
+		if len(pods[name].Data) > 0 && found.Finding == Blank {
+			return Verdict{Finding: Remains, Evidence: fmt.Sprintf("pod %s has %s, and no coordinator stores the state of a database", name, pods[name].Data[0])}
+		}
+	}
 	return found
 }
 
-// ofDatabase returns which file of a pod only exists with a database; empty for none.
-func ofDatabase(f *Files) string {
-	for _, file := range f.Coordination {
-		if file.Current {
-			return "the state of the database in " + file.Path
+// stateIn returns which pod has the state of the database, or cannot be judged.
+func stateIn(c fdb.ConnectionString, names []string, pods map[string]*Files) (v Verdict, found bool) {
+	for _, name := range names {
+		if g := pods[name].Generation; g != "" && g != c.Description+":"+c.ID {
+			v, found = Verdict{Finding: NotYet, Evidence: fmt.Sprintf("the cluster file of pod %s is of another connection string", name)}, true
+		}
+		for _, file := range pods[name].Coordination {
+			switch {
+			case file.Unknown:
+				v, found = Verdict{Finding: NotYet, Evidence: fmt.Sprintf("%s in pod %s could not be read: its container has no od, or its grep has no option -b", file.Path, name)}, true
+			case file.Current:
+				return Verdict{Finding: Exists, Evidence: fmt.Sprintf("pod %s has the state of the database in %s", name, file.Path)}, true
+			}
 		}
 	}
-	if len(f.Data) > 0 {
-		return f.Data[0]
-	}
-	return ""
+	return v, found
 }
 
 // findAt returns what a coordinator stores: Blank, NotYet or Elsewhere.
@@ -83,10 +95,22 @@ func findAt(a fdb.Address, names []string, pods map[string]*Files) Verdict {
 			if slices.ContainsFunc(pods[name].Coordination, func(f File) bool { return f.Blank && path.Dir(f.Path) == path.Clean(server.Directory) }) {
 				return Verdict{Finding: Blank}
 			}
-			return Verdict{Finding: NotYet, Evidence: fmt.Sprintf("coordinator %s in pod %s has not stored the name of the database yet", a.Coordinator(), name)}
+			return Verdict{Finding: NotYet, Evidence: fmt.Sprintf("coordinator %s in pod %s has not stored the ID of the connection string yet", a.Coordinator(), name)}
 		}
 	}
-	return Verdict{Finding: Elsewhere, Evidence: fmt.Sprintf("no process in the %s that could be read is coordinator %s", phrase.Count(len(names), "pod"), a.Coordinator()), Coordinator: a}
+	return Verdict{Finding: Elsewhere, Evidence: fmt.Sprintf("coordinator %s is none of the processes in %s", a.Coordinator(), phrase.Count(len(names), "pod")), Coordinator: a}
+}
+
+// Has reports whether a process with that address, as host:port, runs in one of the pods.
+func Has(pods map[string]*Files, address string) bool {
+	for _, files := range pods {
+		for _, server := range files.Servers {
+			if slices.ContainsFunc(server.Addresses, func(text string) bool { a, err := fdb.ParseAddress(text); return err == nil && a.HostPort() == address }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // listensAt reports whether the process is the coordinator with that address, by its IP address or its DNS name.

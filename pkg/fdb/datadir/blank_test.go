@@ -37,19 +37,19 @@ func TestOnlyTheFilesOfAllCoordinatorsProveThatNoDatabaseExists(t *testing.T) {
 		"one has a state":         {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Coordination[1].Current = true }, Exists, "pod storage-2 has the state of the database"},
 		"one has the file of a storage server": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["storage-3"].Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
-		}, Exists, "pod storage-3 has /var/fdb/data/1/storage-1.sqlite"},
+		}, Remains, "pod storage-3 has /var/fdb/data/1/storage-1.sqlite, and no coordinator stores the state of a database"},
 		"a pod without coordinator has a file": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["log-1"] = &Files{Data: []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}}
-		}, Exists, "pod log-1"},
+		}, Remains, "pod log-1"},
 		"the state of one was not read yet": {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Coordination = nil }, NotYet, "coordinator 10.0.0.2:4501 in pod storage-2"},
 		"one knows another name only":       {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Coordination[0].Blank = false }, NotYet, "coordinator 10.0.0.2:4501"},
 		"the file is of another process": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["storage-2"].Coordination[0].Path = "/var/fdb/data/2/coordination-0.fdq"
 		}, NotYet, "coordinator 10.0.0.2:4501"},
-		"one is in no pod":            {func(_ *fdb.ConnectionString, p map[string]*Files) { delete(p, "storage-2") }, Elsewhere, "is coordinator 10.0.0.2:4501"},
-		"one does not run":            {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Servers = nil }, Elsewhere, "is coordinator 10.0.0.2:4501"},
-		"one listens at another port": {func(c *fdb.ConnectionString, _ map[string]*Files) { c.Coordinators[1].Port = 4503 }, Elsewhere, "is coordinator 10.0.0.2:4503"},
-		"one listens without TLS":     {func(c *fdb.ConnectionString, _ map[string]*Files) { c.Coordinators[1].TLS = true }, Elsewhere, "is coordinator 10.0.0.2:4501:tls"},
+		"one is in no pod":            {func(_ *fdb.ConnectionString, p map[string]*Files) { delete(p, "storage-2") }, Elsewhere, "coordinator 10.0.0.2:4501"},
+		"one does not run":            {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Servers = nil }, Elsewhere, "coordinator 10.0.0.2:4501"},
+		"one listens at another port": {func(c *fdb.ConnectionString, _ map[string]*Files) { c.Coordinators[1].Port = 4503 }, Elsewhere, "coordinator 10.0.0.2:4503"},
+		"one listens without TLS":     {func(c *fdb.ConnectionString, _ map[string]*Files) { c.Coordinators[1].TLS = true }, Elsewhere, "coordinator 10.0.0.2:4501:tls"},
 		"a name of DNS": {func(c *fdb.ConnectionString, p map[string]*Files) {
 			c.Coordinators[1].Host = "two"
 			p["storage-2"].Servers[0].Localities[fdb.LocalityDNSName] = "two"
@@ -58,7 +58,15 @@ func TestOnlyTheFilesOfAllCoordinatorsProveThatNoDatabaseExists(t *testing.T) {
 		"a file of storage and a missing process": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["storage-2"].Servers = nil
 			p["storage-3"].Data = []string{"x"}
-		}, Exists, "pod storage-3"},
+		}, Elsewhere, "coordinator 10.0.0.2:4501"},
+		"a pod is of another connection string": {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Generation = "sample:def" }, NotYet, "the cluster file of pod storage-2"},
+		"a pod without od": {func(_ *fdb.ConnectionString, p map[string]*Files) {
+			p["storage-2"].Coordination[0] = File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
+		}, NotYet, "its container has no od"},
+		"a pod without od, and a state": {func(_ *fdb.ConnectionString, p map[string]*Files) {
+			p["storage-1"].Coordination[0] = File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
+			p["storage-2"].Coordination[0].Current = true
+		}, Exists, "pod storage-2 has the state of the database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, pods := unused(t)

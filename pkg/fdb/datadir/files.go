@@ -13,7 +13,7 @@ type Files struct {
 	Generation string `json:"generation"`
 	// Coordination are the files with coordination state in the data directories.
 	Coordination []File `json:"coordination"`
-	// Data are the paths of files that only storage and log servers write.
+	// Data are the paths of files that only exist with a database: those of storage and log servers, and its ID.
 	Data []string `json:"data,omitempty"`
 	// Processes are the process IDs of the fdbserver processes.
 	Processes []int `json:"processes"`
@@ -32,6 +32,8 @@ type File struct {
 	// Blank is whether it has that key, and no record of the key has the state of a database. Current is
 	// false then.
 	Blank bool `json:"blank,omitempty"`
+	// Unknown is whether it has that key, and its records could not be read. It counts as current then.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Server is an fdbserver process.

@@ -21,24 +21,39 @@ const Mount = "/var/fdb/data"
 // A coordinator whose state is read, and that has none, stores the generation of the reader: a value of 57
 // bytes, the protocol version, two generations and a flag that no state follows. Its length is in the four
 // bytes before the key. If most coordinators are without state, a recovery begins and stores one without logs,
-// as before a database is created: a short value, in which the numbers of logs and of old generations of logs
-// are zero, 81 bytes after the key. The state of a database has logs. So a file in which all records of the
+// as before a database is created: a short value, in which the numbers of sets of logs, of tags of log routers and of
+// old generations of logs are zero, 81 bytes after the key (DBCoreState.h). The state of a database has logs. So a file in which all records of the
 // key are such is of a process that was never a coordinator of the database, and got the address of one; or
 // no database was ever created there.
-// Of whatever else is there, also where the image has no od, the file counts as one of a coordinator.
-const script = `if [ -f "$1/fdb.cluster" ]; then
+// Anything else counts as state. What cannot be read ends the script, and is unknown where the image has no od.
+const script = `export LC_ALL=C
+[ -r "$1" ] && [ -x "$1" ] || exit 1
+for d in "$1"/*/; do
+[ ! -d "$d" ] || [ "${d##*/lost+found/}" = "" ] || { [ -r "$d" ] && [ -x "$d" ]; } || exit 1
+done
+if [ -f "$1/fdb.cluster" ]; then
 while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
 fi
 for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
 [ -f "$f" ] || continue
 current=no
-if [ -n "$2" ] && grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"; then
-current=blank
+found=1
+if [ -n "$2" ]; then
+grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"
+found=$?
+[ "$found" -le 1 ] || exit 1
+fi
+if [ "$found" = 0 ]; then
 offsets=$(grep -a -b -o -E "$2([^@0-9A-Za-z]|\$)" "$f" | cut -d: -f1)
-for o in ${offsets:-0}; do
+current=blank
+if [ -z "$offsets" ] || ! command -v od >/dev/null; then
+current=unknown
+offsets=
+fi
+for o in $offsets; do
 length=$(od -A n -t u4 -j "$((o - 4))" -N 4 "$f" | tr -d ' ')
 [ "$length" = 57 ] && continue
-[ "${length:-256}" -lt 256 ] && [ "$(od -A n -t u4 -j "$((o + ${#2} + 81))" -N 8 "$f" | tr -d ' ')" = 00 ] && continue
+[ "${length:-256}" -lt 256 ] && [ "$(od -A n -t u4 -j "$((o + ${#2} + 81))" -N 12 "$f" | tr -d ' ')" = 000 ] && continue
 current=yes
 break
 done
@@ -48,7 +63,7 @@ done
 for f in "$1"/* "$1"/*/*; do
 case "${f##*/}" in
 coordination-*) ;;
-*storage-*|log2-*|logqueue-*|*.sqlite*|*.redwood*|*.rocksdb*) printf 'data %s\n' "$f" ;;
+clusterId|*storage-*|log-*|log2-*|logqueue-*|bw-*|*.sqlite*|*.redwood*|*.rocksdb*) printf 'data %s\n' "$f" ;;
 esac
 done
 for p in /proc/[0-9]*; do
@@ -126,6 +141,6 @@ func addCoordination(f *Files, record string) error {
 	if err != nil {
 		return err
 	}
-	f.Coordination = append(f.Coordination, File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes", Blank: parts[2] == "blank"})
+	f.Coordination = append(f.Coordination, File{Path: parts[3], Bytes: size, Modified: time.Unix(modified, 0).UTC(), Current: parts[2] == "yes" || parts[2] == "unknown", Blank: parts[2] == "blank", Unknown: parts[2] == "unknown"})
 	return nil
 }

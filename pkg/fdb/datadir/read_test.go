@@ -3,6 +3,7 @@ package datadir
 import (
 	"encoding/binary"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,10 +36,10 @@ func record(key, value string) string {
 	return string(binary.LittleEndian.AppendUint32(lengths, uint32(len(value)))) + key + value + "\x01"
 }
 
-// stateOf is the value of a coordinator whose state has so many logs and generations of old ones, and more
-// that follows.
+// stateOf is the value of a coordinator whose state has so many sets of logs and generations of old ones, and more
+// that follows. Between the numbers is that of tags of log routers.
 func stateOf(logs, old uint32, more string) string {
-	numbers := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, logs), old)
+	numbers := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, logs), 0), old)
 	inner := "\x00\x00\x00\x72\xb0\x00\xdb\x0f" + string(numbers) + "\x01\x00\x00\x00\x00\x00\x00\x00" + more
 	movable := "\x01\x00\x01\x62\xb0\x00\xdb\x0f" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(inner)))) + inner + "\x02\x00\x00\x00\x00"
 	return generations + "\x01" + string(binary.LittleEndian.AppendUint32(nil, uint32(len(movable)))) + movable
@@ -80,8 +81,8 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 			paths: []string{"1/coordination-0.fdq"}, blank: []string{"1/coordination-0.fdq"}, generation: current,
 		},
 		"files of storage and log servers": {
-			files: map[string]string{"1/storage-aa.sqlite": "", "1/storage-aa.sqlite-wal": "", "2/logqueue-V_2-bb-0.fdq": "", "2/log2-V_2-bb.sqlite": "", "3/storage-cc.redwood-v1": "", "4/testingstorage-dd.rocksdb": "", "processId": "", "1/processId": "", "1/globalconf-0.fdq": "", "1/localconf-1.fdq": "", "1/sw-version": ""},
-			data:  []string{"1/storage-aa.sqlite", "1/storage-aa.sqlite-wal", "2/log2-V_2-bb.sqlite", "2/logqueue-V_2-bb-0.fdq", "3/storage-cc.redwood-v1", "4/testingstorage-dd.rocksdb"},
+			files: map[string]string{"1/storage-aa.sqlite": "", "1/storage-aa.sqlite-wal": "", "2/logqueue-V_2-bb-0.fdq": "", "2/log2-V_2-bb.sqlite": "", "3/storage-cc.redwood-v1": "", "4/testingstorage-dd.rocksdb": "", "processId": "", "1/processId": "", "1/globalconf-0.fdq": "", "1/localconf-1.fdq": "", "1/sw-version": "", "5/clusterId": ""},
+			data:  []string{"1/storage-aa.sqlite", "1/storage-aa.sqlite-wal", "2/log2-V_2-bb.sqlite", "2/logqueue-V_2-bb-0.fdq", "3/storage-cc.redwood-v1", "4/testingstorage-dd.rocksdb", "5/clusterId"},
 		},
 		"the state before a database is created": {
 			files: map[string]string{"fdb.cluster": clusterFile, "1/coordination-0.fdq": record(current, noState), "1/coordination-1.fdq": record(current, newState)},
@@ -172,6 +173,36 @@ func TestTheCollectScriptReadsCoordinationFilesOfAVolume(t *testing.T) {
 				t.Errorf("without a state %v, files of servers %v, want %v and %v", blank, data, tc.blank, tc.data)
 			}
 		})
+	}
+}
+
+// Images may lack a program of the script. Then nothing is proven.
+func TestWithoutOdTheStateOfACoordinatorIsUnknown(t *testing.T) {
+	programs := t.TempDir()
+	for _, name := range []string{"sh", "grep", "cut", "stat", "tr", "sed", "cat"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(programs, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := written(t, map[string]string{"1/coordination-0.fdq": record("sample:abc", noState)})
+	r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: append([]string{"env", "PATH=" + programs}, argv(dir, "sample:abc")...), Limit: time.Minute})
+	if err != nil || r.ExitCode != 0 {
+		t.Fatalf("%v: %s", err, r.Stderr)
+	}
+	f, err := Parse(string(r.Stdout))
+	if err != nil || len(f.Coordination) != 1 || !f.Coordination[0].Unknown || !f.Coordination[0].Current || f.Coordination[0].Blank {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestADataDirectoryThatCannotBeReadIsAnError(t *testing.T) {
+	r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: argv(filepath.Join(t.TempDir(), "none"), "sample:abc"), Limit: time.Minute})
+	if err != nil || r.ExitCode == 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

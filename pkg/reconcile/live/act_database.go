@@ -37,7 +37,7 @@ func (w *databaseWriter) configure(ctx context.Context, a plan.Configure) error 
 	if cluster.Status.Configured || newest.Status.Configured {
 		return errors.New("create a database: status.configured is already true")
 	}
-	if err := w.db.verifyNeverConfigured(ctx, cli); err != nil {
+	if err := w.db.verifyNeverConfigured(ctx, cli, newest); err != nil {
 		return err
 	}
 	return cli.Configure(ctx, a.Configuration, admin.NewDatabase)

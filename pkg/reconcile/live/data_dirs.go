@@ -2,9 +2,12 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -15,38 +18,24 @@ import (
 )
 
 // endsNoStatus reports whether a status of the database of the cluster may never end, because the database was
-// never created and its version does not report that. A database that existed before the resource is none to be
+// never created and its version does not report that. A database that existed before the resource must never be
 // created.
 func endsNoStatus(c *v1beta2.FoundationDBCluster) bool {
 	version, err := fdb.ParseVersion(c.RunningVersion())
 	return err == nil && !version.ReportsMissingDatabase() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
 }
 
-// showDatabase reports whether there may be a database, so that a status document is worth the wait.
-func showDatabase(c *v1beta2.FoundationDBCluster, dirs *plan.DataDirs) bool {
+// mayAnswer reports whether there may be a database, so that a status document is worth the wait: a pod has files
+// of one, or a coordinator runs outside the cluster.
+func mayAnswer(c *v1beta2.FoundationDBCluster, dirs *plan.DataDirs) bool {
 	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
-	if err != nil {
-		return true
-	}
-	finding := datadir.Find(connection, dirs.Pods).Finding
-	return finding == datadir.Exists || finding == datadir.Elsewhere
+	found := datadir.Find(connection, dirs.Pods)
+	return err != nil || found.Finding == datadir.Exists || found.Finding == datadir.Elsewhere && !plan.HasHost(c, found.Coordinator.Host)
 }
 
-// readDataDirs reads the data directories of all running pods, and which processes have registered.
-func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, inPods *admin.FDBCLI) *plan.DataDirs {
-	dirs := d.readPods(ctx, c, pods)
-	registered, err := inPods.Workers(ctx)
-	if dirs.Registered = registered; err != nil {
-		dirs.Unlisted = fmt.Sprintf("the processes that registered are unknown: %v", err)
-	}
-	return dirs
-}
-
-func (d *database) readPods(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) *plan.DataDirs {
-	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
-	if err != nil {
-		return &plan.DataDirs{} // safety.NeverCreated refuses it as well
-	}
+// readDataDirs reads the data directories of all running pods, and which processes have registered. The error is
+// that of missing permission: everything else is a fact.
+func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, inPods *admin.FDBCLI) (*plan.DataDirs, error) {
 	var names []string
 	for name, pod := range pods {
 		if pod.Status.Phase == corev1.PodRunning {
@@ -54,21 +43,44 @@ func (d *database) readPods(ctx context.Context, c *v1beta2.FoundationDBCluster,
 		}
 	}
 	open := func(name string) (admin.Transport, error) { return d.transport(pods[name]) }
-	files, unread := datadirs.Read(ctx, names, open, connection.Description+":"+connection.ID)
-	return &plan.DataDirs{Pods: files, Unread: unread}
+	generation, _, _ := strings.Cut(c.Status.ConnectionString, "@")
+	files, unread := datadirs.Read(ctx, names, open, generation)
+	dirs := &plan.DataDirs{Pods: files, Unread: map[string]string{}}
+	for name, err := range unread {
+		if apierrors.IsForbidden(err) {
+			return nil, err
+		}
+		dirs.Unread[name] = err.Error()
+	}
+	registered, err := inPods.Workers(ctx)
+	if dirs.Registered = registered; err != nil {
+		dirs.Unlisted = fmt.Sprintf("the processes that registered are unknown: %v", err)
+	}
+	return dirs, nil
 }
 
-// verifyBlank fails unless the files of all running pods prove, right now, that no database was ever created.
-func (d *database) verifyBlank(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) error {
-	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+// verifyBlank fails unless the files of all pods that exist now prove that no database was ever created.
+func (d *database) verifyBlank(ctx context.Context, c *v1beta2.FoundationDBCluster) error {
+	pods, err := listed[corev1.Pod](ctx, d.Client, c, &corev1.PodList{})
 	if err != nil {
 		return fmt.Errorf("verify that no database exists yet: %w", err)
 	}
-	dirs := d.readPods(ctx, c, pods)
-	for name, why := range dirs.Unread {
-		return fmt.Errorf("verify that no database exists yet: pod %s: %s", name, why)
+	volumes, err := listed[corev1.PersistentVolumeClaim](ctx, d.Client, c, &corev1.PersistentVolumeClaimList{})
+	if err != nil {
+		return fmt.Errorf("verify that no database exists yet: %w", err)
 	}
-	if found := datadir.Find(connection, dirs.Pods); found.Finding != datadir.Blank {
+	_, inPods, err := d.client(ctx, c, pods)
+	if err != nil {
+		return fmt.Errorf("verify that no database exists yet: %w", err)
+	}
+	if inPods == nil {
+		return errors.New("verify that no database exists yet: fdbcli cannot run in a pod")
+	}
+	dirs, err := d.readDataDirs(ctx, c, pods, inPods)
+	if err != nil {
+		return fmt.Errorf("verify that no database exists yet: %w", err)
+	}
+	if found := dirs.Verdict(c, volumes); found.Finding != datadir.Blank {
 		return fmt.Errorf("create a database: %s", found.Evidence)
 	}
 	return nil

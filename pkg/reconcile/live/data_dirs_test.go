@@ -65,7 +65,7 @@ func TestTheFilesOfAllPodsAreReadAgainBeforeADatabaseIsCreated(t *testing.T) {
 		says string
 	}{
 		"a coordinator has a state now": {func(f *field, pod string) (admin.Result, error) { return f.blankDir(pod, "yes") }, "has the state of the database"},
-		"the name is unknown there":     {func(f *field, pod string) (admin.Result, error) { return f.blankDir(pod, "no") }, "has not stored the name of the database yet"},
+		"the name is unknown there":     {func(f *field, pod string) (admin.Result, error) { return f.blankDir(pod, "no") }, "has not stored the ID of the connection string yet"},
 		"a storage server has written a file": {func(f *field, pod string) (admin.Result, error) {
 			return f.blankDir(pod, "blank", "data /var/fdb/data/1/storage-1.sqlite")
 		}, "storage-1.sqlite"},
@@ -74,7 +74,7 @@ func TestTheFilesOfAllPodsAreReadAgainBeforeADatabaseIsCreated(t *testing.T) {
 			return admin.Result{ExitCode: 1, Stderr: []byte("no sh")}, nil
 		}, "no sh"},
 		"what a pod printed is cut off":        {func(*field, string) (admin.Result, error) { return admin.Result{Stdout: []byte("process 7\n")}, nil }, "the output is incomplete"},
-		"no process is a coordinator any more": {func(*field, string) (admin.Result, error) { return admin.Result{Stdout: []byte("end\n")}, nil }, "is coordinator"},
+		"no process is a coordinator any more": {func(*field, string) (admin.Result, error) { return admin.Result{Stdout: []byte("end\n")}, nil }, "runs in none of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, create := beforeStatus(t)

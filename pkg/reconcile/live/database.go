@@ -58,9 +58,9 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	}
 	var status *fdb.Status
 	if err == nil && inPods != nil && endsNoStatus(c) {
-		facts.DataDirs = d.readDataDirs(asking, c, pods, inPods)
-		if ctx.Err() == nil && !showDatabase(c, facts.DataDirs) {
-			facts.Unreachable, facts.AsOf = "fdbserver "+c.RunningVersion()+" ends no status document of a database that was never created", d.Clock.Now().UTC()
+		facts.DataDirs, err = d.readDataDirs(asking, c, pods, inPods)
+		if ctx.Err() == nil && err == nil && !mayAnswer(c, facts.DataDirs) {
+			facts.Unreachable, facts.AsOf = "fdbserver "+c.RunningVersion()+" never completes the status document of a database that does not exist", d.Clock.Now().UTC()
 			return facts, nil
 		}
 	}

@@ -77,9 +77,9 @@ const lastLook = 5 * time.Second
 
 // verifyNeverConfigured fails unless the database was certainly never configured. FoundationDB
 // itself refuses to create a database over one that exists.
-func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client) error {
-	if cluster, pods := d.known.toReach(); endsNoStatus(cluster) {
-		return d.verifyBlank(ctx, cluster, pods)
+func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, newest *v1beta2.FoundationDBCluster) error {
+	if endsNoStatus(newest) {
+		return d.verifyBlank(ctx, newest)
 	}
 	d.mu.Lock()
 	last := d.latest

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Snapshot is everything one decision may read. Decisions treat it as
@@ -116,6 +119,13 @@ type DatabaseFacts struct {
 	AsOf time.Time
 }
 
+// HasHost reports whether the status has a host, as coordinators are named by, as that of a process group.
+func HasHost(c *v1beta2.FoundationDBCluster, host string) bool {
+	return slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return slices.Contains(g.Addresses, host) || g.DNSName(c) == host
+	})
+}
+
 // DataDirs are the data directories of the running pods of a cluster.
 type DataDirs struct {
 	// Pods are what was read, by name of the pod.
@@ -126,6 +136,43 @@ type DataDirs struct {
 	Registered []string
 	// Unlisted is why these could not be listed; empty if they were.
 	Unlisted string
+}
+
+// Verdict returns what the data directories show about the database of a cluster, whose PVCs are given by name. Only
+// Blank proves that none was ever created: then every running pod and every bound PVC of a stateful process group
+// could be read, and every registered process runs in a pod that was read.
+func (d DataDirs) Verdict(c *v1beta2.FoundationDBCluster, volumes map[string]*corev1.PersistentVolumeClaim) datadir.Verdict {
+	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+	if err != nil {
+		return datadir.Verdict{Finding: datadir.NotYet, Evidence: "the status has no valid connection string"}
+	}
+	found := datadir.Find(connection, d.Pods)
+	if found.Finding == datadir.Exists {
+		return found
+	}
+	if unknown := d.unknown(c, volumes); unknown != "" {
+		return datadir.Verdict{Finding: datadir.NotYet, Evidence: unknown}
+	}
+	return found
+}
+
+// unknown returns what may have files of a database and was not read; empty for nothing.
+func (d DataDirs) unknown(c *v1beta2.FoundationDBCluster, volumes map[string]*corev1.PersistentVolumeClaim) string {
+	for _, name := range slices.Sorted(maps.Keys(d.Unread)) {
+		return fmt.Sprintf("pod %s could not be read: %s", name, d.Unread[name])
+	}
+	for _, g := range c.Status.ProcessGroups {
+		claim := volumes[g.PVCName(c)]
+		if g.ProcessClass.IsStateful() && claim != nil && claim.Status.Phase == corev1.ClaimBound && d.Pods[g.PodName(c)] == nil {
+			return fmt.Sprintf("the volume of %s could not be read: no pod runs with its PVC", g.ProcessGroupID)
+		}
+	}
+	for _, address := range d.Registered {
+		if !datadir.Has(d.Pods, address) {
+			return fmt.Sprintf("process %s registered, and runs in none of %s that were read", address, phrase.Count(len(d.Pods), "pod"))
+		}
+	}
+	return d.Unlisted
 }
 
 // Processes returns the registered processes that run in the pods, with what their command lines show.

@@ -115,6 +115,9 @@ func (r Reader) readFiles(ctx context.Context, s plan.Snapshot, f *recovery.Fact
 	files, unread := datadirs.Read(ctx, names, open, recovery.Generation(f.Recorded))
 	for i := range f.Groups {
 		g := &f.Groups[i]
-		g.Files, g.Unread = files[g.Pod], unread[g.Pod]
+		g.Files = files[g.Pod]
+		if err := unread[g.Pod]; err != nil {
+			g.Unread = err.Error()
+		}
 	}
 }

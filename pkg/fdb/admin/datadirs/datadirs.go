@@ -25,8 +25,8 @@ const (
 
 // Read returns the files of pods, by name, and why others could not be read. It opens a runner of programs in the
 // main container of each pod. The generation is what is searched for in coordination files.
-func Read(ctx context.Context, names []string, open func(name string) (admin.Transport, error), generation string) (files map[string]*datadir.Files, unread map[string]string) {
-	files, unread = map[string]*datadir.Files{}, map[string]string{}
+func Read(ctx context.Context, names []string, open func(name string) (admin.Transport, error), generation string) (files map[string]*datadir.Files, unread map[string]error) {
+	files, unread = map[string]*datadir.Files{}, map[string]error{}
 	var (
 		mu    sync.Mutex
 		group errgroup.Group
@@ -38,7 +38,7 @@ func Read(ctx context.Context, names []string, open func(name string) (admin.Tra
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				unread[name] = err.Error()
+				unread[name] = err
 			} else {
 				files[name] = one
 			}

@@ -3,11 +3,9 @@ package cluster
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -21,7 +19,7 @@ import (
 //
 // The operator takes the layers' error configurationMissing for "never configured". A configured
 // database has that error too while it is unavailable, so only the recovery state
-// configuration_never_created counts here, and only if the status agrees. Versions that end no status
+// configuration_never_created counts here, and only if the status agrees. Versions that never complete the status
 // document of such a database leave another proof: coordination files, see [safety.NeverCreated].
 //
 // Regions change in steps, see nextRegionStep. The operator jumps with priorities and ends a step as
@@ -64,8 +62,8 @@ var UpdateDatabaseConfiguration = plan.Stage{
 	},
 }
 
-// withoutDocument creates the database where the version ends no status document of one that was never created:
-// the files of the coordinators prove that. A database whose files exist is waited for.
+// withoutDocument creates the database where the version never completes the status document of one that does not
+// exist: files prove that. A database that exists is waited for.
 func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	proof, found := safety.NeverCreated(s)
 	former := readings.FormerDatabase(s)
@@ -74,22 +72,18 @@ func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 		return notCreated(former)
 	case proof.OK:
 		return newDatabase(s, want, proof)
+	case found.Finding == datadir.Remains:
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: proof.Evidence + ": either the coordinators lost their files, or the creation of the " +
+			"database was interrupted. Creating a database here could hide the real one"}}
 	case found.Finding == datadir.Exists:
 		return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, fmt.Sprintf("a database exists (%s), and does not answer: %s", proof.Evidence, s.Database.Why()))
-	case found.Finding == datadir.Elsewhere && !ofGroup(s, found.Coordinator):
+	case found.Finding == datadir.Elsewhere && !plan.HasHost(s.Cluster, found.Coordinator.Host):
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
-			"fdbserver %s ends no status document of a database that was never created, and %s. "+
+			"fdbserver %s never completes the status document of a database that does not exist, and %s. "+
 			"docs/compatibility.md describes what is possible", s.Cluster.RunningVersion(), proof.Evidence)}}
 	default:
 		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("cannot determine yet whether a database exists (%s); it will be created with: %s", proof.Evidence, configureCommand(plan.Configure{New: true, Configuration: want})))
 	}
-}
-
-// ofGroup reports whether the status has the host of a coordinator as that of a process group.
-func ofGroup(s plan.Snapshot, a fdb.Address) bool {
-	return slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
-		return slices.Contains(g.Addresses, a.Host) || g.DNSName(s.Cluster) == a.Host
-	})
 }
 
 // notCreated leaves a database alone that was never configured, although there should be one.

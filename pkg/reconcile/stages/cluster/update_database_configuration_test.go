@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -108,14 +109,14 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 				withoutStatus(s, "7.4.6")
 				coordinatorPod(s).Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
 			},
-			holds: "has /var/fdb/data/1/storage-1.sqlite",
+			holds: "either the coordinators lost their files, or the creation of the database was interrupted", manual: true,
 		},
 		"creates none while a coordinator has stored nothing": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
 				coordinatorPod(s).Coordination = nil
 			},
-			holds: "has not stored the name of the database yet",
+			holds: "has not stored the ID of the connection string yet",
 		},
 		"creates none while the process of a coordinator does not run": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
@@ -129,14 +130,14 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 				withoutStatus(s, "7.4.6")
 				s.Database.DataDirs.Unread["sample-log-1"] = "timed out"
 			},
-			holds: "1 running pod could not be read: sample-log-1: timed out",
+			holds: "pod sample-log-1 could not be read: timed out",
 		},
 		"creates none where a coordinator is in no pod of the cluster": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
 				s.Cluster.Status.ConnectionString += ",10.99.0.1:4501"
 			},
-			holds: "fdbserver 7.4.6 ends no status document of a database that was never created, and no process", manual: true,
+			holds: "fdbserver 7.4.6 never completes the status document of a database that does not exist, and coordinator 10.99.0.1:4501", manual: true,
 		},
 		"creates none over older PVCs, whatever the files show": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
@@ -154,6 +155,26 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 				s.Cluster.Status.Configured = true
 			},
 			holds: "the database does not answer",
+		},
+		"creates none while a bound PVC is in no pod": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				for _, g := range s.Groups() {
+					if files := s.Database.DataDirs.Pods[g.PodName(s.Cluster)]; g.ProcessClass == v1beta2.ProcessClassStorage && files != coordinatorPod(s) {
+						delete(s.Database.DataDirs.Pods, g.PodName(s.Cluster))
+						s.Database.DataDirs.Registered = nil
+						s.Volumes[g.PVCName(s.Cluster)] = &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+					}
+				}
+			},
+			holds: "cannot determine yet whether a database exists",
+		},
+		"creates none while a process of no pod has registered": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Database.DataDirs.Registered = append(s.Database.DataDirs.Registered, "10.99.0.7:4501")
+			},
+			holds: "process 10.99.0.7:4501 registered, and runs in none of",
 		},
 		"waits for processes that have not registered": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
