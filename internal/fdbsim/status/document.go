@@ -30,8 +30,8 @@ type Client struct {
 	Version    fdb.Version
 	Files      store.Files
 	Path       string // of the cluster file
-	// Prints is whether the document is printed. One of a database that was never created is not, in
-	// versions that do not end it; who gets the document handed over is a program that simulates, and knows.
+	// Prints is whether fdbcli prints the document. In versions that never complete that of a database that
+	// does not exist, it gives up then; a document that is handed over to a forecast is always complete.
 	Prints bool
 }
 

@@ -147,8 +147,8 @@ func (d DataDirs) Verdict(c *v1beta2.FoundationDBCluster, volumes map[string]*co
 		return datadir.Verdict{Finding: datadir.NotYet, Evidence: "the status has no valid connection string"}
 	}
 	found := datadir.Find(connection, d.Pods)
-	if found.Finding == datadir.Exists {
-		return found
+	if found.Finding == datadir.Exists || found.Finding == datadir.Elsewhere && !HasHost(c, found.Coordinator.Host) {
+		return found // its process may have registered as well, and is no reason to wait
 	}
 	if unknown := d.unknown(c, volumes); unknown != "" {
 		return datadir.Verdict{Finding: datadir.NotYet, Evidence: unknown}

@@ -136,6 +136,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
 				s.Cluster.Status.ConnectionString += ",10.99.0.1:4501"
+				s.Database.DataDirs.Registered = append(s.Database.DataDirs.Registered, "10.99.0.1:4501")
 			},
 			holds: "fdbserver 7.4.6 never completes the status document of a database that does not exist, and coordinator 10.99.0.1:4501", manual: true,
 		},
@@ -167,7 +168,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 					}
 				}
 			},
-			holds: "cannot determine yet whether a database exists",
+			holds: "the volume of storage-",
 		},
 		"creates none while a process of no pod has registered": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
