@@ -27,6 +27,9 @@ type journey struct {
 	alsoCodes map[string]int
 	// rests are how long to wait before a command, as documented on the page.
 	rests map[string]time.Duration
+	// recovered are commands that the page runs once the last recovery of the database is so long ago, by the
+	// clock of the database.
+	recovered map[string]time.Duration
 	// leaveOut are commands that are not run, and why.
 	leaveOut map[string]string
 	// instead are pairs of a documented command and what is run, where a test cannot
@@ -134,8 +137,7 @@ var journeys = map[string]journey{
 			plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
 			"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": {1},
 		},
-		// Ten times as long to the database.
-		rests: map[string]time.Duration{"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": 20 * time.Second},
+		recovered: map[string]time.Duration{"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": 3 * time.Minute},
 	},
 	"docs/restarts.md": {
 		prepare: up(counts + quick),
@@ -157,10 +159,9 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/upgrades.md": {
-		prepare: up(counts + quick + allAtOnce),
-		codes:   map[string][]int{plan: {1, 1}},
-		// Ten times as long to the database.
-		rests: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 35 * time.Second},
+		prepare:   up(counts + quick + allAtOnce),
+		codes:     map[string][]int{plan: {1, 1}},
+		recovered: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 350 * time.Second},
 	},
 	"docs/versions.md": {prepare: up(counts)},
 	"docs/tls.md": {
@@ -183,8 +184,7 @@ var journeys = map[string]journey{
 			"kubectl fdb replace sample-cluster storage-71671 --dry-run":                    {1},
 			"kubectl fdb run roll-out-change --var cluster=sample-cluster --state run.json": {asksAUser},
 		},
-		// Ten times as long to the database.
-		rests: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 15 * time.Second},
+		recovered: map[string]time.Duration{"kubectl fdb can replace sample-cluster storage-71671": 150 * time.Second},
 	},
 	"docs/runbook-files.md": {prepare: up(counts)},
 	"docs/takeover.md": {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,6 +85,7 @@ func (p *walk) follow(t *testing.T) {
 			continue
 		}
 		p.rest(t, command)
+		p.waitForRecovery(t, command)
 		r := p.shell(t, p.here(t, command))
 		also, tolerated := p.alsoCodes[command]
 		if want := p.desiredCode(command); r.code != want && (!tolerated || r.code != also) {
@@ -119,6 +121,38 @@ func (p *walk) rest(t *testing.T, command string) {
 	}
 }
 
+// waitForRecovery waits until the last recovery is as long ago as a command requires it. Recoveries happen at
+// any time, and a simulated database on a busy machine is slower than its speed, so a fixed wait is not enough.
+func (p *walk) waitForRecovery(t *testing.T, command string) {
+	t.Helper()
+	required := p.recovered[command]
+	if required == 0 {
+		return
+	}
+	const limit = 3 * time.Minute
+	for begin := time.Now(); ; {
+		r := p.shell(t, "kubectl fdb status sample-cluster -o json")
+		var status struct {
+			Database struct {
+				RecoveryAge *float64 `json:"recoveryAgeSeconds"`
+			} `json:"database"`
+		}
+		err := json.Unmarshal([]byte(r.stdout), &status)
+		if age := status.Database.RecoveryAge; err == nil && age != nil && *age >= required.Seconds() {
+			return
+		}
+		if time.Since(begin) > limit {
+			t.Fatalf("before %q: no %s without a recovery within %s; exit code %d, %v\n%s%s",
+				command, required, limit, r.code, err, r.stdout, r.stderr)
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+}
+
 // desiredCode is the exit code of this run of a command. One that the table does not
 // mention succeeds.
 func (p *walk) desiredCode(command string) int {
@@ -147,6 +181,11 @@ func (p *walk) complainAboutOthers(t *testing.T) {
 	for command := range p.rests {
 		if p.seen[command] == 0 {
 			t.Errorf("%s does not have %q, before which the table rests", p.name, command)
+		}
+	}
+	for command := range p.recovered {
+		if p.seen[command] == 0 {
+			t.Errorf("%s does not have %q, before which the table waits for a recovery to be over", p.name, command)
 		}
 	}
 	for command := range p.leaveOut {
