@@ -36,7 +36,7 @@ const (
 func (f Facts) Judge(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
-	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "":
+	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "" && f.neverCreated():
 		return StateNotConfigured, []string{f.Database.NotQueried}
 	case s == nil:
 		return StateUnknown, []string{NoAnswer(f.Database)}
@@ -53,6 +53,16 @@ func (f Facts) Judge(v StatusView) (State, []string) {
 		return StateDegraded, reasons
 	}
 	return StateHealthy, reasons
+}
+
+// neverCreated reports whether a database that was not queried was certainly never created: there is no way to one
+// yet, or the files of its pods prove it.
+func (f Facts) neverCreated() bool {
+	if f.Database.DataDirs == nil {
+		return true
+	}
+	proof, _ := safety.NeverCreated(f.Snapshot)
+	return proof.OK
 }
 
 func (f Facts) unavailable(v StatusView) []string {

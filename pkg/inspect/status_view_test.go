@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -113,6 +114,15 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 				f.Cluster.Status.Health.Available = true
 			}, state: StateUnknown, zones: -1,
 		},
+		"no status, and files that prove that the database was never created": {
+			given: func(_ *testing.T, f *Facts) { withBlankPods(f) }, state: StateNotConfigured, zones: -1,
+		},
+		"no status, and files that prove nothing": {
+			given: func(_ *testing.T, f *Facts) {
+				withBlankPods(f)
+				f.Database.DataDirs.Registered = []string{"10.99.0.1:4501"}
+			}, state: StateUnknown, zones: -1,
+		},
 		"a pod that is failing": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionPodFailing, noon)
@@ -147,6 +157,16 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withBlankPods has a pod for each coordinator, without a state of a database.
+func withBlankPods(f *Facts) {
+	const address = "10.0.0.1:4501"
+	f.Cluster.Status.ConnectionString, f.Cluster.Status.Configured, f.Volumes = "sample:abc@"+address, false, map[string]*corev1.PersistentVolumeClaim{}
+	f.Database = plan.DatabaseFacts{NotQueried: "no status ends", DataDirs: &plan.DataDirs{Pods: map[string]*datadir.Files{"one": {
+		Coordination: []datadir.File{{Path: "/var/fdb/data/1/coordination-0.fdq", Blank: true}},
+		Servers:      []datadir.Server{{Addresses: []string{address}, Directory: "/var/fdb/data/1"}},
+	}}}}
 }
 
 func TestUnknownIsNullAndNeverZero(t *testing.T) {

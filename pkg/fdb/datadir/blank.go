@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -26,6 +27,8 @@ const (
 	Elsewhere Finding = "Elsewhere"
 	// Exists is where a coordinator stores the state of a database.
 	Exists Finding = "Exists"
+	// Unreadable is where the tools of a container cannot read what a coordinator stores, now and later.
+	Unreadable Finding = "Unreadable"
 	// Remains is where all coordinators are without a state, and pods have files of storage or log servers: the
 	// coordinators lost their files, or a creation was interrupted.
 	Remains Finding = "Remains"
@@ -37,6 +40,9 @@ type Verdict struct {
 	Evidence string
 	// Coordinator is the one that is elsewhere; zero for other findings.
 	Coordinator fdb.Address
+	// Written is when a coordination file was written last, if pods have files and no coordinator a state; zero
+	// for other findings.
+	Written time.Time
 }
 
 // Find returns what the files of pods, by name, show about the database at a connection string. They must have
@@ -61,22 +67,37 @@ func Find(c fdb.ConnectionString, pods map[string]*Files) Verdict {
 	}
 	for _, name := range names {
 		if len(pods[name].Data) > 0 && found.Finding == Blank {
-			return Verdict{Finding: Remains, Evidence: fmt.Sprintf("pod %s has %s, and no coordinator stores the state of a database", name, pods[name].Data[0])}
+			return Verdict{
+				Finding: Remains, Written: lastWritten(pods),
+				Evidence: fmt.Sprintf("pod %s has %s, and no coordinator stores the state of a database", name, pods[name].Data[0]),
+			}
 		}
 	}
 	return found
 }
 
+// lastWritten returns when a coordination file of the pods was written last.
+func lastWritten(pods map[string]*Files) (last time.Time) {
+	for _, files := range pods {
+		for _, file := range files.Coordination {
+			if file.Modified.After(last) {
+				last = file.Modified
+			}
+		}
+	}
+	return last
+}
+
 // stateIn returns which pod has the state of the database, or cannot be judged.
 func stateIn(c fdb.ConnectionString, names []string, pods map[string]*Files) (v Verdict, found bool) {
 	for _, name := range names {
-		if g := pods[name].Generation; g != "" && g != c.Description+":"+c.ID {
+		if g := pods[name].Generation; g != "" && g != c.Description+":"+c.ID && v.Finding != Unreadable {
 			v, found = Verdict{Finding: NotYet, Evidence: fmt.Sprintf("the cluster file of pod %s is of another connection string", name)}, true
 		}
 		for _, file := range pods[name].Coordination {
 			switch {
 			case file.Unknown:
-				v, found = Verdict{Finding: NotYet, Evidence: fmt.Sprintf("%s in pod %s could not be read: its container has no od, or its grep has no option -b", file.Path, name)}, true
+				v, found = Verdict{Finding: Unreadable, Evidence: fmt.Sprintf("%s in pod %s could not be read: its container has no od, or its grep has no option -b", file.Path, name)}, true
 			case file.Current:
 				return Verdict{Finding: Exists, Evidence: fmt.Sprintf("pod %s has the state of the database in %s", name, file.Path)}, true
 			}

@@ -3,6 +3,7 @@ package datadir
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -62,7 +63,11 @@ func TestOnlyTheFilesOfAllCoordinatorsProveThatNoDatabaseExists(t *testing.T) {
 		"a pod is of another connection string": {func(_ *fdb.ConnectionString, p map[string]*Files) { p["storage-2"].Generation = "sample:def" }, NotYet, "the cluster file of pod storage-2"},
 		"a pod without od": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["storage-2"].Coordination[0] = File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
-		}, NotYet, "its container has no od"},
+		}, Unreadable, "its container has no od"},
+		"a pod without od, and a later one of another connection string": {func(_ *fdb.ConnectionString, p map[string]*Files) {
+			p["storage-2"].Coordination[0] = File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
+			p["storage-3"].Generation = "sample:def"
+		}, Unreadable, "its container has no od"},
 		"a pod without od, and a state": {func(_ *fdb.ConnectionString, p map[string]*Files) {
 			p["storage-1"].Coordination[0] = File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
 			p["storage-2"].Coordination[0].Current = true
@@ -77,6 +82,20 @@ func TestOnlyTheFilesOfAllCoordinatorsProveThatNoDatabaseExists(t *testing.T) {
 				t.Errorf("%+v, want %s with %q", got, tc.want, tc.says)
 			}
 		})
+	}
+}
+
+// The time since the last write of a coordination file distinguishes a creation that is running from one that was interrupted.
+func TestFilesWithoutAStateHaveTheTimeOfTheNewestCoordinationFile(t *testing.T) {
+	c, pods := unused(t)
+	old, last := time.Unix(1000, 0), time.Unix(2000, 0)
+	pods["storage-1"].Coordination[1].Modified, pods["storage-2"].Coordination[0].Modified = old, last
+	if got := Find(c, pods); !got.Written.IsZero() {
+		t.Errorf("without files: %s", got.Written)
+	}
+	pods["storage-3"].Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
+	if got := Find(c, pods); got.Finding != Remains || !got.Written.Equal(last) {
+		t.Errorf("%s, written %s, want %s", got.Finding, got.Written, last)
 	}
 }
 

@@ -27,12 +27,13 @@ const Mount = "/var/fdb/data"
 // no database was ever created there.
 // Anything else counts as state. What cannot be read ends the script, and is unknown where the image has no od.
 const script = `export LC_ALL=C
-[ -r "$1" ] && [ -x "$1" ] || exit 1
+unreadable() { echo "$1 cannot be read" >&2; exit 1; }
+[ -r "$1" ] && [ -x "$1" ] || unreadable "$1"
 for d in "$1"/*/; do
-[ ! -d "$d" ] || [ "${d##*/lost+found/}" = "" ] || { [ -r "$d" ] && [ -x "$d" ]; } || exit 1
+[ ! -d "$d" ] || [ "${d##*/lost+found/}" = "" ] || { [ -r "$d" ] && [ -x "$d" ]; } || unreadable "$d"
 done
 if [ -f "$1/fdb.cluster" ]; then
-while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || exit 1
+while IFS= read -r l || [ -n "$l" ]; do printf 'cluster %s\n' "$l"; done <"$1/fdb.cluster" || unreadable "$1/fdb.cluster"
 fi
 for f in "$1"/coordination-*.fdq "$1"/*/coordination-*.fdq; do
 [ -f "$f" ] || continue
@@ -41,7 +42,7 @@ found=1
 if [ -n "$2" ]; then
 grep -q -a -E "$2([^@0-9A-Za-z]|\$)" "$f"
 found=$?
-[ "$found" -le 1 ] || exit 1
+[ "$found" -le 1 ] || unreadable "$f"
 fi
 if [ "$found" = 0 ]; then
 offsets=$(grep -a -b -o -E "$2([^@0-9A-Za-z]|\$)" "$f" | cut -d: -f1)

@@ -200,9 +200,10 @@ func TestWithoutOdTheStateOfACoordinatorIsUnknown(t *testing.T) {
 }
 
 func TestADataDirectoryThatCannotBeReadIsAnError(t *testing.T) {
-	r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: argv(filepath.Join(t.TempDir(), "none"), "sample:abc"), Limit: time.Minute})
-	if err != nil || r.ExitCode == 0 {
-		t.Errorf("%+v, %v", r, err)
+	dir := filepath.Join(t.TempDir(), "none")
+	r, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: argv(dir, "sample:abc"), Limit: time.Minute})
+	if want := dir + " cannot be read\n"; err != nil || r.ExitCode == 0 || string(r.Stderr) != want {
+		t.Errorf("%+v, %v, want %q", r, err, want)
 	}
 }
 

@@ -25,16 +25,8 @@ func endsNoStatus(c *v1beta2.FoundationDBCluster) bool {
 	return err == nil && !version.ReportsMissingDatabase() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
 }
 
-// mayAnswer reports whether there may be a database, so that a status document is worth the wait: a pod has files
-// of one, or a coordinator runs outside the cluster.
-func mayAnswer(c *v1beta2.FoundationDBCluster, dirs *plan.DataDirs) bool {
-	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
-	found := datadir.Find(connection, dirs.Pods)
-	return err != nil || found.Finding == datadir.Exists || found.Finding == datadir.Elsewhere && !plan.HasHost(c, found.Coordinator.Host)
-}
-
 // readDataDirs reads the data directories of all running pods, and which processes have registered. The error is
-// that of missing permission: everything else is a fact.
+// that of missing permission for all pods: everything else is a fact.
 func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, inPods *admin.FDBCLI) (*plan.DataDirs, error) {
 	var names []string
 	for name, pod := range pods {
@@ -46,11 +38,15 @@ func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBClus
 	generation, _, _ := strings.Cut(c.Status.ConnectionString, "@")
 	files, unread := datadirs.Read(ctx, names, open, generation)
 	dirs := &plan.DataDirs{Pods: files, Unread: map[string]string{}}
+	var forbidden error
 	for name, err := range unread {
-		if apierrors.IsForbidden(err) {
-			return nil, err
-		}
 		dirs.Unread[name] = err.Error()
+		if apierrors.IsForbidden(err) {
+			forbidden = err
+		}
+	}
+	if forbidden != nil && len(files) == 0 {
+		return nil, forbidden
 	}
 	registered, err := inPods.Workers(ctx)
 	if dirs.Registered = registered; err != nil {

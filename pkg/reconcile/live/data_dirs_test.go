@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -96,6 +97,7 @@ func TestTheStatusIsReadWhereADatabaseMayExist(t *testing.T) {
 		state string
 	}{
 		"files of a database":           {nil, "yes"},
+		"tools that cannot read files":  {nil, "unknown"},
 		"a status that records one":     {func(c *v1beta2.FoundationDBCluster) { c.Status.Configured = true }, "blank"},
 		"a spec that names one":         {func(c *v1beta2.FoundationDBCluster) { c.Spec.SeedConnectionString = c.Status.ConnectionString }, "blank"},
 		"a version that ends a status":  {func(c *v1beta2.FoundationDBCluster) { c.Spec.Version, c.Status.RunningVersion = "7.3.79", "7.3.79" }, "blank"},
@@ -122,5 +124,55 @@ func TestTheStatusIsReadWhereADatabaseMayExist(t *testing.T) {
 				t.Error(fmt.Sprint("no status was read: ", f.log.those("exec")))
 			}
 		})
+	}
+}
+
+// Whatever a pod shows of a database, or hides, the status may be that of one.
+func TestTheStatusIsReadWhereAPodMayHaveFilesOfADatabase(t *testing.T) {
+	for name, dirs := range map[string]func(f *field, pod string) (admin.Result, error){
+		"a pod has files of a storage server": func(f *field, pod string) (admin.Result, error) {
+			return f.blankDir(pod, "blank", "data /var/fdb/data/1/storage-1.sqlite")
+		},
+		"a pod cannot be read": func(*field, string) (admin.Result, error) { return admin.Result{}, errors.New("timed out") },
+		"a pod has another connection string": func(f *field, pod string) (admin.Result, error) {
+			return f.blankDir(pod, "blank", "cluster sample:other@10.99.0.1:4501")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := beforeStatus(t)
+			one := f.resource().Status.ProcessGroups[0]
+			f.dirs = func(pod string) (admin.Result, error) {
+				if pod == one.PodName(f.resource()) {
+					return dirs(f, pod)
+				}
+				return f.blankDir(pod, "blank")
+			}
+			f.log.reset()
+			f.observe(plan.Everything)
+			if n := f.sentScripts("status json"); n == 0 {
+				t.Error(fmt.Sprint("no status was read: ", f.log.those("exec")))
+			}
+		})
+	}
+}
+
+// Missing permission for one pod does not hide what the others show.
+func TestOnePodThatMayNotBeReadIsAnUnreadPod(t *testing.T) {
+	f, _ := beforeStatus(t)
+	one := f.resource().Status.ProcessGroups[0]
+	forbidden := apierrors.NewForbidden(corev1.Resource("pods/exec"), one.PodName(f.resource()), errors.New("not this one"))
+	f.dirs = func(pod string) (admin.Result, error) {
+		if pod == one.PodName(f.resource()) {
+			return admin.Result{}, forbidden
+		}
+		return f.blankDir(pod, "blank")
+	}
+	s := f.observe(plan.Everything)
+	if d := s.Database.DataDirs; d == nil || len(d.Unread) != 1 || s.Database.Forbidden {
+		t.Errorf("data directories %+v, forbidden %t", d, s.Database.Forbidden)
+	}
+	f.dirs = func(string) (admin.Result, error) { return admin.Result{}, forbidden }
+	if s := f.observe(plan.Everything); !s.Database.Forbidden {
+		t.Errorf("all pods are forbidden, and the database is not: %s", s.Database.Why())
 	}
 }

@@ -59,10 +59,13 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	var status *fdb.Status
 	if err == nil && inPods != nil && endsNoStatus(c) {
 		facts.DataDirs, err = d.readDataDirs(asking, c, pods, inPods)
-		if ctx.Err() == nil && err == nil && !mayAnswer(c, facts.DataDirs) {
-			facts.Unreachable, facts.AsOf = "fdbserver "+c.RunningVersion()+" never completes the status document of a database that does not exist", d.Clock.Now().UTC()
+		if ctx.Err() == nil && err == nil && !facts.DataDirs.MayExist(c) {
+			facts.NotQueried, facts.AsOf = "the pods that were read have no files of a database, and fdbserver "+c.RunningVersion()+" never completes the status document of one that does not exist", d.Clock.Now().UTC()
 			return facts, nil
 		}
+		cancel() // the status has its own time: one pod that cannot be read must not take it
+		asking, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
 	if err == nil {
 		d.awaitWorkers(asking, c, inPods)

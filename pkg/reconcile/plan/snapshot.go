@@ -101,8 +101,8 @@ type DetectorFacts struct {
 type DatabaseFacts struct {
 	// Status is the document; nil when unavailable.
 	Status *fdb.Status
-	// NotQueried is why the database was not queried: there is no cluster file yet, or no pod
-	// runs. Empty when it was queried.
+	// NotQueried is why the database was not queried: there is no cluster file yet, no pod runs, or
+	// DataDirs show no database and its version completes no document of one. Empty when it was queried.
 	NotQueried string
 	// Unreachable is why a queried database returned no usable document. That is a fact; each
 	// stage decides what it means.
@@ -119,13 +119,6 @@ type DatabaseFacts struct {
 	AsOf time.Time
 }
 
-// HasHost reports whether the status has a host, as coordinators are named by, as that of a process group.
-func HasHost(c *v1beta2.FoundationDBCluster, host string) bool {
-	return slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
-		return slices.Contains(g.Addresses, host) || g.DNSName(c) == host
-	})
-}
-
 // DataDirs are the data directories of the running pods of a cluster.
 type DataDirs struct {
 	// Pods are what was read, by name of the pod.
@@ -138,8 +131,50 @@ type DataDirs struct {
 	Unlisted string
 }
 
+// Awaits reports whether a host, as coordinators are named by, is that of a process group whose processes do not run
+// yet. A pod that was recreated and runs has another IP address, and never listens at the former one again.
+func (d DataDirs) Awaits(c *v1beta2.FoundationDBCluster, host string) bool {
+	return slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.DNSName(c) == host || slices.Contains(g.Addresses, host) && !runsElsewhere(d.Pods[g.PodName(c)], host)
+	})
+}
+
+// runsElsewhere reports whether the processes of a pod, of which there are some, all have another host.
+func runsElsewhere(pod *datadir.Files, host string) (elsewhere bool) {
+	if pod == nil {
+		return false
+	}
+	for _, server := range pod.Servers {
+		for _, text := range server.Addresses {
+			a, err := fdb.ParseAddress(text)
+			if err == nil && a.Host == host {
+				return false
+			}
+			elsewhere = elsewhere || err == nil
+		}
+	}
+	return elsewhere
+}
+
+// MayExist reports whether anything suggests a database, so that a status document is worth the wait: files of one, a
+// pod that cannot be read, another connection string in a pod, or a coordinator that runs outside the cluster.
+func (d DataDirs) MayExist(c *v1beta2.FoundationDBCluster) bool {
+	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+	if err != nil || len(d.Unread) > 0 {
+		return true
+	}
+	for _, files := range d.Pods {
+		if len(files.Data) > 0 || files.Generation != "" && files.Generation != connection.Description+":"+connection.ID {
+			return true
+		}
+	}
+	found := datadir.Find(connection, d.Pods)
+	return found.Finding == datadir.Exists || found.Finding == datadir.Unreadable ||
+		found.Finding == datadir.Elsewhere && !d.Awaits(c, found.Coordinator.Host)
+}
+
 // Verdict returns what the data directories show about the database of a cluster, whose PVCs are given by name. Only
-// Blank proves that none was ever created: then every running pod and every bound PVC of a stateful process group
+// Blank proves that none was ever created: then every running pod and every bound PVC
 // could be read, and every registered process runs in a pod that was read.
 func (d DataDirs) Verdict(c *v1beta2.FoundationDBCluster, volumes map[string]*corev1.PersistentVolumeClaim) datadir.Verdict {
 	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
@@ -147,7 +182,7 @@ func (d DataDirs) Verdict(c *v1beta2.FoundationDBCluster, volumes map[string]*co
 		return datadir.Verdict{Finding: datadir.NotYet, Evidence: "the status has no valid connection string"}
 	}
 	found := datadir.Find(connection, d.Pods)
-	if found.Finding == datadir.Exists || found.Finding == datadir.Elsewhere && !HasHost(c, found.Coordinator.Host) {
+	if found.Finding == datadir.Exists || found.Finding == datadir.Elsewhere && !d.Awaits(c, found.Coordinator.Host) {
 		return found // its process may have registered as well, and is no reason to wait
 	}
 	if unknown := d.unknown(c, volumes); unknown != "" {
@@ -161,10 +196,16 @@ func (d DataDirs) unknown(c *v1beta2.FoundationDBCluster, volumes map[string]*co
 	for _, name := range slices.Sorted(maps.Keys(d.Unread)) {
 		return fmt.Sprintf("pod %s could not be read: %s", name, d.Unread[name])
 	}
+	if volumes == nil {
+		return "the PVCs were not read"
+	}
+	read := map[string]bool{}
 	for _, g := range c.Status.ProcessGroups {
-		claim := volumes[g.PVCName(c)]
-		if g.ProcessClass.IsStateful() && claim != nil && claim.Status.Phase == corev1.ClaimBound && d.Pods[g.PodName(c)] == nil {
-			return fmt.Sprintf("the volume of %s could not be read: no pod runs with its PVC", g.ProcessGroupID)
+		read[g.PVCName(c)] = d.Pods[g.PodName(c)] != nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(volumes)) {
+		if volumes[name].Status.Phase == corev1.ClaimBound && !read[name] {
+			return fmt.Sprintf("the volume of PVC %s could not be read: no pod of a process group runs with it", name)
 		}
 	}
 	for _, address := range d.Registered {

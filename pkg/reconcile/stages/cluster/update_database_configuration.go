@@ -62,6 +62,10 @@ var UpdateDatabaseConfiguration = plan.Stage{
 	},
 }
 
+// creationLimit is how long the first log and storage servers may have files before a coordinator has a state. configure
+// new takes at most 75 s; docs/facts.md has the observation.
+const creationLimit = 2 * time.Minute
+
 // withoutDocument creates the database where the version never completes the status document of one that does not
 // exist: files prove that. A database that exists is waited for.
 func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
@@ -72,17 +76,19 @@ func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 		return notCreated(former)
 	case proof.OK:
 		return newDatabase(s, want, proof)
+	case found.Finding == datadir.Remains && s.Now.Sub(found.Written) < creationLimit:
+		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, proof.Evidence+" yet: its creation may still be running")
 	case found.Finding == datadir.Remains:
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: proof.Evidence + ": either the coordinators lost their files, or the creation of the " +
 			"database was interrupted. Creating a database here could hide the real one"}}
 	case found.Finding == datadir.Exists:
 		return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, fmt.Sprintf("a database exists (%s), and does not answer: %s", proof.Evidence, s.Database.Why()))
-	case found.Finding == datadir.Elsewhere && !plan.HasHost(s.Cluster, found.Coordinator.Host):
+	case found.Finding == datadir.Unreadable, found.Finding == datadir.Elsewhere && !s.Database.DataDirs.Awaits(s.Cluster, found.Coordinator.Host):
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
 			"fdbserver %s never completes the status document of a database that does not exist, and %s. "+
 			"docs/compatibility.md describes what is possible", s.Cluster.RunningVersion(), proof.Evidence)}}
 	default:
-		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("cannot determine yet whether a database exists (%s); it will be created with: %s", proof.Evidence, configureCommand(plan.Configure{New: true, Configuration: want})))
+		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("cannot determine yet whether a database exists (%s); if there is none, it will be created with: %s", proof.Evidence, configureCommand(plan.Configure{New: true, Configuration: want})))
 	}
 }
 

@@ -140,6 +140,51 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			},
 			holds: "fdbserver 7.4.6 never completes the status document of a database that does not exist, and coordinator 10.99.0.1:4501", manual: true,
 		},
+		"creates none where the pod of a coordinator was recreated with another address": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Servers[0].Addresses = []string{"10.99.0.1:4501"}
+				s.Database.DataDirs.Registered = nil
+			},
+			holds: "cannot determine whether a database exists, and creates none", manual: true,
+		},
+		"creates none where the container of a coordinator has no od": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				coordinatorPod(s).Coordination[0] = datadir.File{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true, Unknown: true}
+			},
+			holds: "its container has no od", manual: true,
+		},
+		"waits while the first files may be of a creation that is running": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				files := coordinatorPod(s)
+				files.Data = []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}
+				files.Coordination[0].Modified = s.Now.Add(-119 * time.Second)
+			},
+			holds: "its creation may still be running",
+		},
+		"creates none where a creation was interrupted two minutes ago": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				files := coordinatorPod(s)
+				files.Data = []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}
+				files.Coordination[0].Modified = s.Now.Add(-2 * time.Minute)
+			},
+			holds: "either the coordinators lost their files", manual: true,
+		},
+		"creates none while a bound PVC is of no process group": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				s.Volumes["former-data"] = &corev1.PersistentVolumeClaim{Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}}
+			},
+			holds: "the volume of PVC former-data could not be read",
+		},
+		"creates none while the PVCs are unknown": {
+			from:  stagestest.Unconfigured,
+			given: func(s *plan.Snapshot) { withoutStatus(s, "7.4.6"); s.Volumes = nil },
+			holds: "the PVCs were not read",
+		},
 		"creates none over older PVCs, whatever the files show": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
@@ -168,7 +213,7 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 					}
 				}
 			},
-			holds: "the volume of storage-",
+			holds: "the volume of PVC sample-storage-",
 		},
 		"creates none while a process of no pod has registered": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
