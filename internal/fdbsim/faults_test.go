@@ -119,7 +119,7 @@ func TestABounceImpactCanContradictTheRecoveryState(t *testing.T) {
 	}
 }
 
-func TestSimulatedFullDisksStopTransactions(t *testing.T) {
+func TestSimulatedFullDisksReportWhatLimitsTransactions(t *testing.T) {
 	c := configured(t)
 	db, _ := c.Database("sample_cluster")
 	db.SetFaults(Faults{FullDisks: true})
