@@ -163,7 +163,9 @@ func loseANode(t *test) {
 	if got := c.claims(t).State; got != "degraded" {
 		t.Errorf("status reports %q with a node lost, want degraded", got)
 	}
-	c.ends(t, 1, "why")
+	if r := c.ends(t, 1, "why", "-o", "json"); !strings.Contains(r.stdout, `"`+lost.ID+`"`) || !strings.Contains(r.stdout, lost.Node) {
+		t.Errorf("why does not name %s and its node %s:\n%s", lost.ID, lost.Node, r.stdout)
+	}
 	c.verify(t)
 	must(t, "fdb-sandbox", "node", "start", lost.Node)
 	c.must(t, "wait", "--for=healthy", "--timeout", "5m")
@@ -206,7 +208,9 @@ func loseTheQuorum(t *test) {
 	if got := c.claims(t); got.State != "unavailable" || flag(got.Coordinators.QuorumReachable) != "false" {
 		t.Errorf("status reports %q, quorum %s; want unavailable without a quorum", got.State, flag(got.Coordinators.QuorumReachable))
 	}
-	c.ends(t, 1, "why")
+	if r := c.ends(t, 1, "why"); !strings.Contains(r.stdout, "no quorum: ") {
+		t.Errorf("why does not name the lost quorum:\n%s", r.stdout)
+	}
 	c.ends(t, 4, "coordinators repair", "--yes")
 	for _, node := range stopped {
 		must(t, "fdb-sandbox", "node", "start", node)
