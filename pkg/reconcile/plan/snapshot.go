@@ -174,8 +174,8 @@ func (d DataDirs) MayExist(c *v1beta2.FoundationDBCluster) bool {
 }
 
 // Verdict returns what the data directories show about the database of a cluster, whose PVCs are given by name. Only
-// Blank proves that none was ever created: then every running pod and every bound PVC
-// could be read, and every registered process runs in a pod that was read.
+// Blank proves that none was ever created: then every running pod and every bound PVC could
+// be read, and every registered process runs in a pod that was read.
 func (d DataDirs) Verdict(c *v1beta2.FoundationDBCluster, volumes map[string]*corev1.PersistentVolumeClaim) datadir.Verdict {
 	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
 	if err != nil {

@@ -45,6 +45,15 @@ func coordinatorPod(s *plan.Snapshot) *datadir.Files {
 	return nil
 }
 
+// withFilesAndNoState has the file of a log server in the pod of a coordinator that has no state. Its coordination
+// file was written last so long ago.
+func withFilesAndNoState(s *plan.Snapshot, ago time.Duration) {
+	withoutStatus(s, "7.4.6")
+	files := coordinatorPod(s)
+	files.Data = []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}
+	files.Coordination[0].Modified = s.Now.Add(-ago)
+}
+
 func TestUpdateDatabaseConfiguration(t *testing.T) {
 	const create = "run configure new double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
 	const changeLogs = "run configure double ssd-2 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"
@@ -148,6 +157,16 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			},
 			holds: "cannot determine whether a database exists, and creates none", manual: true,
 		},
+		"waits while only another process of a coordinator's pod runs": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				withoutStatus(s, "7.4.6")
+				server := &coordinatorPod(s).Servers[0]
+				a, _ := fdb.ParseAddress(server.Addresses[0])
+				server.Addresses = []string{fdb.Address{Host: a.Host, Port: a.Port + 2}.Coordinator()}
+				s.Database.DataDirs.Registered = nil
+			},
+			holds: "cannot determine yet whether a database exists",
+		},
 		"creates none where the container of a coordinator has no od": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
@@ -157,19 +176,13 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		},
 		"waits while the first files may be of a creation that is running": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
-				withoutStatus(s, "7.4.6")
-				files := coordinatorPod(s)
-				files.Data = []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}
-				files.Coordination[0].Modified = s.Now.Add(-119 * time.Second)
+				withFilesAndNoState(s, 119*time.Second)
 			},
 			holds: "its creation may still be running",
 		},
 		"creates none where a creation was interrupted two minutes ago": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
-				withoutStatus(s, "7.4.6")
-				files := coordinatorPod(s)
-				files.Data = []string{"/var/fdb/data/1/logqueue-V_2-0.fdq"}
-				files.Coordination[0].Modified = s.Now.Add(-2 * time.Minute)
+				withFilesAndNoState(s, 2*time.Minute)
 			},
 			holds: "either the coordinators lost their files", manual: true,
 		},
