@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +17,9 @@ import (
 // resolver is a session whose pods resolve names slowly, or not at all.
 type resolver struct {
 	simulated
-	took      time.Duration
+	took time.Duration
+	// moved is whether they find another address.
+	moved     bool
 	err       error
 	requested *[][]string
 }
@@ -29,6 +32,9 @@ func (r resolver) ReadNames(ctx context.Context, names []string) (fdb.NameLookup
 	lookups, err := r.simulated.ReadNames(ctx, names)
 	for i := range lookups.Names {
 		lookups.Names[i].Slowest = max(r.took, lookups.Names[i].Slowest)
+		if r.moved {
+			lookups.Names[i].Addresses = []netip.Addr{netip.MustParseAddr("192.0.2.1")}
+		}
 	}
 	return lookups, err
 }
@@ -37,6 +43,7 @@ func TestCheckMeasuresCoordinatorNameResolution(t *testing.T) {
 	tests := map[string]struct {
 		given     func(*given)
 		took      time.Duration
+		moved     bool
 		err       error
 		args      []string
 		want      int
@@ -47,6 +54,8 @@ func TestCheckMeasuresCoordinatorNameResolution(t *testing.T) {
 		"a slow one":                   {took: 5 * time.Second, want: exit.ExitNo, requested: 1, says: "CONN-003   failed"},
 		"a pod without getent":         {err: errors.New("resolve names: the container has no getent"), want: exit.ExitUnreachable, requested: 1, says: "CONN-003   not-checked   resolve names: the container has no getent"},
 		"a rule that is left out":      {took: 5 * time.Second, args: []string{"--skip", "CONN-003=known"}, want: exit.ExitDone, says: "CONN-003   skipped"},
+		"the addresses of its pods":    {args: []string{"--rules", "CONN-004"}, want: exit.ExitDone, requested: 1, says: "CONN-004   passed"},
+		"the address of another pod":   {moved: true, args: []string{"--rules", "CONN-004"}, want: exit.ExitNo, requested: 1, says: "CONN-004   failed"},
 		"a rule that was not asked of": {took: 5 * time.Second, args: []string{"--rules", "CONN-001"}, want: exit.ExitDone, says: "CONN-001   passed"},
 		"addresses":                    {given: func(g *given) { g.cluster.Resource.Spec.Routing.UseDNSInClusterFile = new(false) }, took: 5 * time.Second, want: exit.ExitDone, says: "CONN-003   passed"},
 	}
@@ -59,9 +68,10 @@ func TestCheckMeasuresCoordinatorNameResolution(t *testing.T) {
 			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
 				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
+			g.cluster.FDB.Advance(2 * time.Minute) // the DNS records of new pods may be those of former ones
 			var requested [][]string
 			g.connect = func() (session.Session, error) {
-				return resolver{simulated{g.cluster, g}, tc.took, tc.err, &requested}, nil
+				return resolver{simulated{g.cluster, g}, tc.took, tc.moved, tc.err, &requested}, nil
 			}
 			args := append([]string{"check", "sample", "--fail-on", "warning", "-o", "custom-columns=R:.rule,O:.outcome,WHY:.reason"}, tc.args...)
 			if !slices.Contains(args, "--rules") {

@@ -1,6 +1,7 @@
 package fdb
 
 import (
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -24,6 +25,17 @@ type NameLookup struct {
 	Unanswered int
 	// Slowest is the longest of all, including timeouts.
 	Slowest time.Duration
+	// Addresses are all that any lookup found, sorted, each once.
+	Addresses []netip.Addr
+}
+
+// Found adds addresses that a lookup found.
+func (n *NameLookup) Found(addresses []netip.Addr) {
+	for _, a := range addresses {
+		if at, known := slices.BinarySearchFunc(n.Addresses, a.Unmap(), netip.Addr.Compare); !known {
+			n.Addresses = slices.Insert(n.Addresses, at, a.Unmap())
+		}
+	}
 }
 
 // Of returns the lookups of a name, and whether there were any.

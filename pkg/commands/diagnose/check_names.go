@@ -12,7 +12,7 @@ import (
 // a rule needs them. A failed measurement is a fact.
 func lookUpNames(ctx context.Context, r session.Reader, into *check.Facts, options check.Options) {
 	names, unknown := into.CoordinatorNames()
-	if len(names) == 0 || unknown != "" || !options.AsksFor("CONN-003") {
+	if len(names) == 0 || unknown != "" || !options.AsksFor("CONN-003") && !options.AsksFor("CONN-004") {
 		return
 	}
 	lookups, err := r.ReadNames(ctx, names)

@@ -4,7 +4,7 @@ package admin
 var Wrapped = wrapped
 
 // LookupScript and ParseLookups are both ends of ResolveNames.
-const LookupScript = lookupScript
+var LookupScript = lookupScript
 
 // ParseLookups reads what LookupScript prints.
 var ParseLookups = parseLookups

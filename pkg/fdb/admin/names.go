@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	_ "embed" // of the script
 	"fmt"
 	"regexp"
 	"strconv"
@@ -27,32 +28,11 @@ const (
 
 // lookupScript looks up names concurrently with the resolver that fdbserver uses. Its
 // arguments are how many times, how many seconds a lookup may take, and the names. Each lookup
-// prints a line: the name's number, when it began and ended in nanoseconds, and its exit code.
-const lookupScript = `rounds=$1
-limit=$2
-shift 2
-for program in getent timeout date; do
-  command -v "$program" >/dev/null 2>&1 || { echo "missing $program"; exit 0; }
-done
-now=$(date +%s%N)
-case $now in *[!0-9]*) now=;; esac
-[ "${#now}" -eq 19 ] || { echo "missing nanoseconds"; exit 0; }
-lookup() {
-  begin=$(date +%s%N)
-  timeout "$limit" getent ahosts "$2" </dev/null >/dev/null 2>&1
-  code=$?
-  echo "lookup $1 $begin $(date +%s%N) $code"
-}
-while [ "$rounds" -gt 0 ]; do
-  at=0
-  for name in "$@"; do
-    lookup "$at" "$name" &
-    at=$((at + 1))
-  done
-  rounds=$((rounds - 1))
-done
-wait
-echo end`
+// prints a line: the name's number, when it began and ended in nanoseconds, its exit code, and
+// the addresses that it found, each followed by a comma.
+//
+//go:embed lookup.sh
+var lookupScript string
 
 // lookupName is what may be an argument of the script: connection strings come from resources.
 var lookupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"net/netip"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 
 // Lines of lookupScript.
 var (
-	lookupLine  = regexp.MustCompile(`^lookup (\d{1,2}) (\d{19}) (\d{19}) (\d{1,3})$`)
+	lookupLine  = regexp.MustCompile(`^lookup (\d{1,2}) (\d{19}) (\d{19}) (\d{1,3}) ((?:[0-9A-Fa-f.:]+,)*)$`)
 	missingLine = regexp.MustCompile(`^missing (getent|timeout|date|nanoseconds)\n$`)
 )
 
@@ -70,7 +71,19 @@ func addLookup(all []fdb.NameLookup, line string) bool {
 	if at >= int64(len(all)) || took < 0 || took > namesLimit+killGrace {
 		return false // a clock that was set while the script ran
 	}
+	var found []netip.Addr
+	for text := range strings.SplitSeq(strings.TrimSuffix(parts[5], ","), ",") {
+		if text == "" {
+			continue // no address
+		}
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return false
+		}
+		found = append(found, address)
+	}
 	n := &all[at]
+	n.Found(found)
 	n.Lookups++
 	n.Slowest = max(n.Slowest, took)
 	switch code {

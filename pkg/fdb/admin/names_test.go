@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -99,6 +102,17 @@ func TestNamesAreResolvedByToolsOfTheContainer(t *testing.T) {
 			"", "",
 			func(l fdb.NameLookups) bool { return l.Names[0].Failed == 13 && l.Names[1].Failed == 0 },
 		},
+		"addresses": {
+			needed,
+			map[string]string{"getent": `[ "$2" = gone.fdb.svc ] && exit 2
+[ "$2" = here.fdb.svc ] && printf '2001:db8::1     STREAM here.fdb.svc\n2001:db8::1     DGRAM  \n'
+printf '10.1.0.7        STREAM *\n10.1.0.7        DGRAM\n10.1.0.7        RAW\n'`},
+			"", "",
+			func(l fdb.NameLookups) bool {
+				return l.Names[0].Addresses == nil && slices.Equal(l.Names[1].Addresses, []netip.Addr{netip.MustParseAddr("10.1.0.7"), netip.MustParseAddr("2001:db8::1")})
+			},
+		},
+		"a getent that prints something else": {needed, map[string]string{"getent": "echo 10.1.0"}, admin.KindUnparsed, "10.1.0", nil},
 		"one lookup in the way of others": {
 			needed,
 			map[string]string{"getent": `[ "$2" = gone.fdb.svc ] && sleep 1.2; exit 0`},
@@ -163,14 +177,14 @@ func TestInvalidHostNamesAreNotResolved(t *testing.T) {
 
 func TestNameResolutionOutputIsParsedStrictly(t *testing.T) {
 	const (
-		control = "lookup 0 1700000000000000000 1700000000002000000 0\n"
-		fast    = "lookup 1 1700000000000000000 1700000000003000000 0\n"
-		slow    = "lookup 1 1700000000000000000 1700000005000000000 2\n"
+		control = "lookup 0 1700000000000000000 1700000000002000000 0 127.0.0.1,\n"
+		fast    = "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0.9,::ffff:10.1.0.7,10.1.0.9,\n"
+		slow    = "lookup 1 1700000000000000000 1700000005000000000 2 \n"
 	)
 	hosts := []string{"127.0.0.1", "a"}
 	got, err := admin.ParseLookups(control+slow+fast+control+"end\n", hosts, 2)
-	want := fdb.NameLookups{Overhead: 2 * time.Millisecond, Names: []fdb.NameLookup{{Name: "a", Lookups: 2, Failed: 1, Slowest: 5 * time.Second}}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	want := fdb.NameLookups{Overhead: 2 * time.Millisecond, Names: []fdb.NameLookup{{Name: "a", Lookups: 2, Failed: 1, Slowest: 5 * time.Second, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.7"), netip.MustParseAddr("10.1.0.9")}}}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for name, text := range map[string]string{
@@ -181,10 +195,12 @@ func TestNameResolutionOutputIsParsedStrictly(t *testing.T) {
 		"a lookup too few":     control + fast + control + "end\n",
 		"a lookup too many":    control + fast + control + fast + fast + "end\n",
 		"one name twice":       control + fast + fast + fast + "end\n",
-		"a name too many":      control + fast + control + "lookup 2 1700000000000000000 1700000000003000000 0\nend\n",
-		"a clock that was set": control + fast + control + "lookup 1 1700000000000000000 1600000000003000000 0\nend\n",
-		"a day":                control + fast + control + "lookup 1 1700000000000000000 1700086400000000000 0\nend\n",
-		"another exit code":    control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 3\nend\n",
+		"a name too many":      control + fast + control + "lookup 2 1700000000000000000 1700000000003000000 0 \nend\n",
+		"a clock that was set": control + fast + control + "lookup 1 1700000000000000000 1600000000003000000 0 \nend\n",
+		"a day":                control + fast + control + "lookup 1 1700000000000000000 1700086400000000000 0 \nend\n",
+		"another exit code":    control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 3 \nend\n",
+		"no address":           control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0,\nend\n",
+		"an address not ended": control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0.9\nend\n",
 		"a remark":             "warning\n" + control + fast + control + fast + "end\n",
 		"another missing":      "missing ls\n",
 		"missing, and more":    "missing getent\n" + control + fast + control + fast + "end\n",

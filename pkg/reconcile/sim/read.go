@@ -82,8 +82,10 @@ func (w *Cluster) ReadNames(_ context.Context, names []string) (fdb.NameLookups,
 	lookups := fdb.NameLookups{Overhead: lookupTime}
 	for _, name := range names {
 		n := fdb.NameLookup{Name: name, Lookups: lookupsPerName, Slowest: lookupTime}
-		if _, err := w.site.resolve(name); err != nil {
+		if addresses, err := w.site.resolve(name); err != nil {
 			n.Failed = lookupsPerName
+		} else {
+			n.Found(addresses)
 		}
 		lookups.Names = append(lookups.Names, n)
 	}

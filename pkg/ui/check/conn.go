@@ -27,6 +27,11 @@ func connections() []Rule {
 			Why:  "fdbserver processes resolve coordinators continuously, and their heartbeats time out after 2 s. A resolver that drops queries, or waits for a name that no longer exists, can make the database elect one cluster controller after the other and stop serving. Check the DNS servers of the Kubernetes cluster and how many queries they drop.",
 			find: coordinatorNames,
 		},
+		{
+			Code: "CONN-004", Severity: Error, Title: "Coordinator names resolve to their pods",
+			Why:  "A name that resolves to another address makes processes and clients ask a process that is no coordinator, or that of another database, so a vote of the quorum is missing. The resolver of a Kubernetes cluster keeps an address for some seconds: if the address remains, compare the EndpointSlices of the headless Service with the pods, and look for a second record of the same name.",
+			find: coordinatorAddresses,
+		},
 	}
 }
 

@@ -23,6 +23,8 @@ func withNames(edit func(f *Facts, first *fdb.NameLookup)) func(*Facts) {
 		for _, name := range names {
 			f.Names.Names = append(f.Names.Names, fdb.NameLookup{Name: name, Lookups: 13, Slowest: 20 * time.Millisecond})
 		}
+		f.Pod(f.first("log")).Status.PodIP, f.Pod(f.first("storage")).Status.PodIP = "10.1.0.7", "10.1.0.8"
+		f.Names.Names[0].Addresses = addressesOf(f.Pod(f.first("log")))
 		edit(f, &f.Names.Names[0])
 	}
 }

@@ -74,6 +74,7 @@ func allProblems() map[string]problem {
 	all := maps.Clone(problems)
 	maps.Copy(all, backupProblems)
 	maps.Copy(all, nameProblems)
+	maps.Copy(all, addressProblems)
 	maps.Copy(all, otherProblems)
 	return all
 }
