@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -67,6 +68,79 @@ func race(t *test) {
 		t.Errorf("two runs added storage process groups until there were %d, want %d", got, want)
 	}
 	c.settled(t)
+}
+
+// raceForTheLock replaces a process group of each of two resources of one database at once. Their
+// control-plane instances have different names, so only the database lock excludes one of them
+// while the other changes the database.
+func raceForTheLock(t *test) {
+	const spec = "faultDomain: {key: foundationdb.org/none}\nlockOptions: {disableLocks: false}\n" + doubled
+	c := create(t, "first", "processGroupIDPrefix: first\n"+spec)
+	c.mark(t, t.Name())
+	other := &cluster{ns: c.ns, name: "second", markers: c.markers}
+	other.apply(t, manifest(other.name, newest(), "processGroupIDPrefix: second\n"+spec+"seedConnectionString: "+c.connection(t)+"\n"))
+	other.reconcileWithin(t, 7*time.Minute)
+
+	both := []*cluster{c, other}
+	old := []group{c.of(t, "stateless")[0], other.of(t, "stateless")[0]}
+	var racing atomic.Int32
+	var running sync.WaitGroup
+	for i, one := range both {
+		racing.Add(1)
+		running.Go(func() {
+			defer racing.Add(-1)
+			one.replaced(t, old[i].ID, removalLimit)
+		})
+	}
+	owners := map[string]bool{}
+	for racing.Load() > 0 {
+		if owner := c.lockOwner(t); owner != "" {
+			owners[owner] = true
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	running.Wait()
+	for i, one := range both {
+		if !owners[one.name] {
+			t.Errorf("%s replaced a process group, and was never seen with the database lock: %v", one.name, owners)
+		}
+		if left := c.status(t).of(old[i].ID); len(left) > 0 {
+			t.Errorf("%s was replaced, and fdbcli has its process %s", old[i].ID, left[0].Address)
+		}
+	}
+	if owner := c.lockOwner(t); owner != "" {
+		t.Errorf("both replacements ended, and %s holds the database lock", owner)
+	}
+	c.settled(t)
+	c.discard(t)
+}
+
+// replaced replaces a process group, and goes on while the other resource has the database lock.
+func (c *cluster) replaced(t *test, id string, within time.Duration) {
+	for end := time.Now().Add(within); ; time.Sleep(time.Second) {
+		r := c.fdb(t, "replace", id, "--wait", "--yes", "--timeout", "7m")
+		if r.code == 0 {
+			return
+		}
+		if r.code != 3 && r.code != 6 || time.Now().After(end) {
+			t.Errorf("replace %s: exit code %d\n%s%s", id, r.code, r.stdout, r.stderr)
+			return
+		}
+	}
+}
+
+// lockOwner is the control-plane instance that holds the database lock; empty if none does.
+func (c *cluster) lockOwner(t *test) string {
+	t.Helper()
+	locks := decode[struct {
+		Items []struct{ Owner, State string }
+	}](t, c.must(t, "locks list", "-o", "json")).Items
+	for _, lock := range locks {
+		if lock.State == "held" {
+			return lock.Owner
+		}
+	}
+	return ""
 }
 
 // loseAVolume stops the node of a storage process with data, empties its volume, and starts

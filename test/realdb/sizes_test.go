@@ -120,14 +120,37 @@ func (c *cluster) fullest(t *test) (found group) {
 	return found
 }
 
+// changeRedundancy removes one copy of all data and creates it again.
 func changeRedundancy(t *test) {
 	c := shared(t)
 	for _, mode := range []string{"single", "double"} {
-		c.patch(t, fmt.Sprintf(`{"databaseConfiguration":{"redundancy_mode":%q}}`, mode))
-		c.reconcile(t)
-		if got := c.status(t).Cluster.Configuration.RedundancyMode; got != mode {
-			t.Errorf("reconciled, and fdbcli has redundancy mode %q, want %q", got, mode)
-		}
-		c.settled(t)
+		c.redundant(t, mode)
 	}
+}
+
+// tripleAndBack adds a third copy of all data, which takes more coordinators and logs, and removes it again.
+func tripleAndBack(t *test) {
+	c := create(t, "copies", strings.Replace(doubled, "storage: 3, log: 3", "storage: 5, log: 4", 1))
+	c.mark(t, t.Name())
+	for _, step := range []struct {
+		mode         string
+		coordinators int
+	}{{"triple", 5}, {"double", 3}} {
+		c.redundant(t, step.mode)
+		if got := len(c.status(t).Client.Coordinators.Coordinators); got != step.coordinators {
+			t.Errorf("reconciled with redundancy mode %s, and fdbcli has %d coordinators, want %d", step.mode, got, step.coordinators)
+		}
+	}
+	c.discard(t)
+}
+
+// redundant changes the redundancy mode, and compares the result with the database.
+func (c *cluster) redundant(t *test, mode string) {
+	t.Helper()
+	c.patch(t, fmt.Sprintf(`{"databaseConfiguration":{"redundancy_mode":%q}}`, mode))
+	c.reconcileWithin(t, removalLimit) // fewer coordinators are chosen five minutes after the recovery
+	if got := c.status(t).Cluster.Configuration.RedundancyMode; got != mode {
+		t.Errorf("reconciled, and fdbcli has redundancy mode %q, want %q", got, mode)
+	}
+	c.settled(t)
 }
