@@ -99,7 +99,8 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 	cd internal/specbytes && go test ./...
 
 .PHONY: test-e2e
-test-e2e: build build-native-model build-sandbox ## End-to-end tests: the built binary against a real API server
+test-e2e: build-native-model ## End-to-end tests: the built binary against a real API server
+	hack/demo-build.sh
 	go test -count=1 -vet=off -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.

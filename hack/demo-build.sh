@@ -27,7 +27,7 @@ for program in kubectl-fdb fdb-sandbox fdb-sandbox-tool kubectl; do
   if [ ! -x "bin/$program" ]; then total=unknown; fi
 done
 if [ -n "$total" ]; then
-  printf 'The first build compiles the plugin, a Kubernetes API server and kubectl: minutes on two cores. Later builds take seconds.\n'
+  printf 'The first build compiles the plugin, a Kubernetes API server and kubectl: about nine minutes on two idle cores. Later builds take seconds.\n'
   printf 'Modules: downloads what is missing\n'
   total=$({ packages . ./cmd/kubectl-fdb; packages sandbox ./cmd/fdb-sandbox ./cmd/fdb-sandbox-tool k8s.io/kubernetes/cmd/kubectl; } | sort -u | wc -l)
   printf '  %s packages are needed: %s s\n' "$total" "$SECONDS"
