@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -160,13 +161,27 @@ func summary(f planned.Forecast) string {
 
 // A forecast of what cannot be simulated has the reason, and no actions.
 func TestTheForecastIsUnavailableIfTheStateCannotBeSimulated(t *testing.T) {
-	for code, edit := range map[sim.UnsupportedCode]func(*plan.Snapshot){
-		sim.UnsupportedUnknown:     func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} },
-		sim.UnsupportedUnavailable: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false },
+	files := &datadir.Files{Coordination: []datadir.File{{Path: "/var/fdb/data/1/coordination-0.fdq", Current: true}}}
+	unavailable := func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }
+	for name, tc := range map[string]struct {
+		code sim.UnsupportedCode
+		edit func(*plan.Snapshot)
+	}{
+		"unknown":     {sim.UnsupportedUnknown, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} }},
+		"unavailable": {sim.UnsupportedUnavailable, unavailable},
+		"unavailable, not configured by the status of the resource": {sim.UnsupportedUnavailable, func(s *plan.Snapshot) {
+			unavailable(s)
+			s.Cluster.Status.Configured = false
+		}},
+		"unknown, with files of a database, not configured by the status of the resource": {sim.UnsupportedUnavailable, func(s *plan.Snapshot) {
+			s.Database = plan.DatabaseFacts{Unreachable: "no answer", DataDirs: &plan.DataDirs{Pods: map[string]*datadir.Files{"sample-log-1": files}}}
+			s.Cluster.Status.Configured = false
+		}},
 	} {
-		t.Run(string(code), func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
+			code := tc.code
 			s := observed(t, settled(t, nil))
-			edit(&s)
+			tc.edit(&s)
 			f, err := forecast.Play(t.Context(), forecast.Request{Observed: s, Stages: stages.Cluster()})
 			if err != nil {
 				t.Fatal(err)

@@ -73,6 +73,11 @@ var journeys = map[string]journey{
 		w.KillPod(w.Resource.Status.ProcessGroups[0].PodName(w.Resource))
 		w.Tick(time.Minute)
 	}},
+	// It is created only once, also if the resource no longer records that.
+	"growth, not configured by the status": {change: func(w *sim.Cluster) {
+		w.Resource.Status.Configured = false
+		w.Resource.Spec.ProcessCounts.Storage += 2
+	}},
 	"three data halls, knob change": {begin: threeHalls, change: setKnob},
 	"three data halls, minor upgrade": {
 		begin: threeHalls, change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },

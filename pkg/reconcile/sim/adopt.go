@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -89,7 +90,7 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	if err := w.adoptProcesses(s); err != nil {
 		return nil, err
 	}
-	if s.Cluster.Status.Configured {
+	if s.Configured() {
 		if err := w.adoptDatabase(ctx, s); err != nil {
 			return nil, err
 		}
@@ -119,9 +120,11 @@ func (w *Cluster) Counters() (sum Counters) {
 }
 
 func supported(s plan.Snapshot) error {
-	c, d := s.Cluster, s.Database
+	d := s.Database
 	switch {
-	case !c.Status.Configured:
+	case !s.Configured() && exists(s):
+		return &UnsupportedError{Code: UnsupportedUnavailable, Detail: d.Why()}
+	case !s.Configured():
 		return nil
 	case d.Status == nil || d.Status.Incomplete() || d.Status.Cluster.Configuration == nil:
 		return &UnsupportedError{Code: UnsupportedUnknown, Detail: d.Why()}
@@ -129,6 +132,16 @@ func supported(s plan.Snapshot) error {
 		return &UnsupportedError{Code: UnsupportedUnavailable}
 	}
 	return nil
+}
+
+// exists reports whether there is a database, although the status of the resource records none: another one
+// would never be created.
+func exists(s plan.Snapshot) bool {
+	d := s.Database
+	if d.Status == nil {
+		return d.DataDirs != nil && d.DataDirs.Verdict(s.Cluster, s.Volumes).Finding == datadir.Exists
+	}
+	return !d.Status.NeverConfigured() && !d.Status.Incomplete()
 }
 
 // pastOf is how long before the observation the simulated database starts, so that its last
