@@ -108,6 +108,7 @@ test-e2e: build-native-model ## End-to-end tests: the built binary against a rea
 not-run:
 	@echo "NOT RUN by make test:"
 	@echo "  make test-release  archives, packages, images, Krew, Argo CD, Flux, alerts, pipelines and shells: builds six platforms twice"
+	@echo "  make docs-site    the site of the documentation, where a warning is an error: needs mkdocs"
 	@echo "  make test-real    the journeys on real programs: needs directories with FoundationDB's programs (FDB_BIN)"
 	@echo "  make conformance-real  TestRealDatabaseConforms: needs a FoundationDB database and its fdbcli"
 	@echo "  make conformance  TestTheModelMatchesTheRealDatabase: needs FoundationDB's programs (FDB_BIN=VERSION=DIR)"

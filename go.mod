@@ -2,6 +2,8 @@ module github.com/kubectl-fdb/kubectl-fdb
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/apple/foundationdb/bindings/go v0.0.0-20260629183922-51e1c42eb9a8
 	github.com/charmbracelet/bubbletea v1.3.10

@@ -1,8 +1,10 @@
 package docs
 
 import (
+	"go/version"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +45,8 @@ type workflow struct {
 	} `json:"jobs"`
 }
 
-// What a contributor runs is what runs for a pull request: one script, with read permissions only.
+// What a contributor runs is what runs for a pull request, with read permissions only: one script, the
+// tests of releases, and the build of the site with a pinned program.
 func TestTheCIWorkflowRunsTheContributorScript(t *testing.T) {
 	var w workflow
 	readYAML(t, ".github/workflows/ci.yaml", &w)
@@ -56,7 +59,7 @@ func TestTheCIWorkflowRunsTheContributorScript(t *testing.T) {
 	if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
 		t.Errorf("its permissions are %v, want to read contents", w.Permissions)
 	}
-	var runs []string
+	runs := map[string]int{}
 	for name, job := range w.Jobs {
 		if job.TimeoutMinutes == 0 || job.RunsOn == "" {
 			t.Errorf("job %s has no limit or no machine", name)
@@ -65,20 +68,90 @@ func TestTheCIWorkflowRunsTheContributorScript(t *testing.T) {
 			if step.Uses != "" && !strings.HasPrefix(step.Uses, "actions/") {
 				t.Errorf("job %s uses %s", name, step.Uses)
 			}
-			if strings.HasPrefix(step.Run, ".") {
-				runs = append(runs, step.Run)
-			}
+			runs[pinned.ReplaceAllString(step.Run, "==PINNED")]++
 		}
 	}
-	if !slices.Equal(runs, []string{".ci/run"}) {
-		t.Errorf("it runs %v, want .ci/run", runs)
+	for _, want := range []string{".ci/run", "make test-release", "pipx install mkdocs==PINNED", "make docs-site"} {
+		if runs[want] != 1 {
+			t.Errorf("it runs %s %d times, want once: %v", want, runs[want], runs)
+		}
 	}
 	if info, err := os.Stat(filepath.Join(root, ".ci/run")); err != nil || info.Mode().Perm()&0o111 == 0 {
 		t.Errorf(".ci/run cannot be run (%v)", err)
 	}
 }
 
-// A release is built by what contributors can run, signed, and has a provenance of every file.
+// pinned is the version of a package of Python.
+var pinned = regexp.MustCompile(`==\d+\.\d+\.\d+$`)
+
+// goVersions are those that a go.mod names: the oldest one that can build the module, and the one that
+// builds it where an older one is installed.
+func goVersions(t *testing.T, file string) (oldest, toolchain string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		switch fields := strings.Fields(line); {
+		case len(fields) == 2 && fields[0] == "go":
+			oldest = "go" + fields[1]
+		case len(fields) == 2 && fields[0] == "toolchain":
+			toolchain = fields[1]
+		}
+	}
+	return oldest, toolchain
+}
+
+// The Go of a release is the toolchain of go.mod: the workflows install it, it builds every module, the
+// README names it, and the pages show its output.
+func TestWorkflowsBuildWithThePinnedGo(t *testing.T) {
+	_, toolchain := goVersions(t, "go.mod")
+	if !regexp.MustCompile(`^go1\.\d+\.[1-9]\d*$`).MatchString(toolchain) {
+		t.Fatalf("the toolchain is %q, want a patch release", toolchain)
+	}
+	modules, err := filepath.Glob(filepath.Join(root, "*", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := filepath.Glob(filepath.Join(root, "*", "*", "go.mod"))
+	if err != nil || len(modules) < 2 || len(below) < 5 {
+		t.Fatalf("modules %v and %v: %v", modules, below, err)
+	}
+	for _, file := range append(modules, below...) {
+		if oldest, other := goVersions(t, strings.TrimPrefix(file, root+"/")); version.Compare(oldest, toolchain) > 0 || other != "" {
+			t.Errorf("%s requires %s and the toolchain %q; %s of go.mod builds it", file, oldest, other, toolchain)
+		}
+	}
+	for name, text := range map[string]string{"README.md": "Go " + strings.TrimPrefix(toolchain, "go") + " or newer", "docs/support.md": "(" + toolchain + ", "} {
+		if content, err := os.ReadFile(filepath.Join(root, name)); err != nil || !strings.Contains(string(content), text) {
+			t.Errorf("%s does not have %q (%v)", name, text, err)
+		}
+	}
+	for _, name := range []string{"ci.yaml", "release.yaml"} {
+		var w workflow
+		readYAML(t, ".github/workflows/"+name, &w)
+		installs := 0
+		for _, job := range w.Jobs {
+			for _, step := range job.Steps {
+				if !strings.HasPrefix(step.Uses, "actions/setup-go@") {
+					continue
+				}
+				installs++
+				// Version 5 installs the oldest Go that go.mod permits.
+				if step.Uses != "actions/setup-go@v6" || step.With["go-version-file"] != "go.mod" || len(step.With) != 1 {
+					t.Errorf("%s installs Go by %s with %v", name, step.Uses, step.With)
+				}
+			}
+		}
+		if installs == 0 {
+			t.Errorf("%s does not install Go", name)
+		}
+	}
+}
+
+// A release is built by what contributors can run and signed, and has a provenance of what the
+// checksums list and of the image.
 func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 	var w workflow
 	readYAML(t, ".github/workflows/release.yaml", &w)
@@ -92,6 +165,9 @@ func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 	for _, job := range w.Jobs {
 		for _, step := range job.Steps {
 			runs = append(runs, step.Run)
+			if strings.Contains(step.Run, "goreleaser release") && (step.Env["TAP_TOKEN"] != "${{ secrets.TAP_TOKEN }}" || step.Env["GITHUB_TOKEN"] == "") {
+				t.Errorf("the release has the variables %v", step.Env)
+			}
 			if strings.HasPrefix(step.Uses, "actions/attest-build-provenance@") {
 				for _, key := range []string{"subject-checksums", "subject-name"} {
 					if subject, is := step.With[key].(string); is {
@@ -101,13 +177,38 @@ func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"make release-tools", "goreleaser release --clean", "make release-image", "cosign@v"} {
-		if !strings.Contains(strings.Join(runs, "\n"), want) {
+	for _, want := range []string{"make release-tools", "goreleaser release --clean\n", "make release-image", "cosign@v"} {
+		if !strings.Contains(strings.Join(runs, "\n")+"\n", want) {
 			t.Errorf("it does not run %s", want)
 		}
 	}
 	if want := []string{"dist/checksums.txt", "ghcr.io/kubectl-fdb/kubectl-fdb"}; !slices.Equal(proven, want) {
 		t.Errorf("provenance of %v, want %v", proven, want)
+	}
+}
+
+// identity is the one that the page about releases verifies signatures with.
+var identity = regexp.MustCompile(`--certificate-identity-regexp '([^']+)'`)
+
+func TestSignaturesAreVerifiedWithTheIdentityOfTheWorkflow(t *testing.T) {
+	page, err := os.ReadFile("releases.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := identity.FindSubmatch(page)
+	if m == nil {
+		t.Fatal("the page verifies no identity")
+	}
+	const workflows = "https://github.com/kubectl-fdb/kubectl-fdb/.github/workflows/"
+	for subject, want := range map[string]bool{
+		workflows + "release.yaml@refs/tags/v1.2.3":                                              true,
+		workflows + "release.yaml@refs/heads/main":                                               false,
+		workflows + "ci.yaml@refs/tags/v1.2.3":                                                   false,
+		"https://github.com/kubectl-fdb/another/.github/workflows/release.yaml@refs/tags/v1.2.3": false,
+	} {
+		if got, err := regexp.MatchString(string(m[1]), subject); err != nil || got != want {
+			t.Errorf("%s: accepted %t (%v), want %t", subject, got, err, want)
+		}
 	}
 }
 

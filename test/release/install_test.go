@@ -2,34 +2,35 @@ package release
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// commandsOf returns the lines of the fence after a marker of the page about installation.
-func commandsOf(t *testing.T, marker string) []string {
+// fence returns the lines of the fence after a marker of a page.
+func fence(t *testing.T, page, marker string) []string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(page), "<!-- "+marker+" -->\n```\n")
-	fence, _, found := strings.Cut(rest, "\n```")
+	_, rest, _ := strings.Cut(string(read(t, filepath.Join(root, "docs", page))), "<!-- "+marker+" -->\n```\n")
+	lines, _, found := strings.Cut(rest, "\n```")
 	if !found {
-		t.Fatalf("the page has no commands for %s", marker)
+		t.Fatalf("%s has no commands for %s", page, marker)
 	}
-	return strings.Split(fence, "\n")
+	return strings.Split(lines, "\n")
 }
 
-// stranger has kubectl and Krew, an empty home, and the files of a release.
+// stranger has kubectl and Krew, an empty home and an empty directory. The files of a release are on a
+// server on loopback.
 type stranger struct {
-	dir         string
+	home, dir   string
 	environment []string
+	page        *strings.Replacer // from the placeholders of the page
 }
 
 func newStranger(t *testing.T) stranger {
@@ -37,41 +38,44 @@ func newStranger(t *testing.T) stranger {
 	home, programs := t.TempDir(), t.TempDir()
 	run(t, ".", []string{"CGO_ENABLED=0"}, "go", "build", "-modfile="+krewModule, "-o", filepath.Join(programs, "kubectl-krew"), "sigs.k8s.io/krew/cmd/krew")
 	run(t, root, nil, "make", "BIN="+programs, "build-kubectl")
-	dir := filepath.Join(home, "release")
-	download(t, dir)
+	dist, dir := snapshot(t), filepath.Join(home, "release")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(archiveOf(t, dist, "linux_amd64")), "kubectl-fdb_"), "_linux_amd64.tar.gz")
 	path := strings.Join([]string{filepath.Join(home, ".krew", "bin"), filepath.Join(home, ".local", "bin"), programs, "/usr/bin", "/bin"}, ":")
-	return stranger{dir: dir, environment: []string{"HOME=" + home, "KREW_ROOT=" + filepath.Join(home, ".krew"), "KREW_NO_UPGRADE_CHECK=1", "PATH=" + path, "KUBECONFIG=" + filepath.Join(home, "none")}}
+	return stranger{
+		home:        home,
+		dir:         dir,
+		environment: []string{"HOME=" + home, "KREW_ROOT=" + filepath.Join(home, ".krew"), "KREW_NO_UPGRADE_CHECK=1", "PATH=" + path, "KUBECONFIG=" + filepath.Join(home, "none")},
+		page:        strings.NewReplacer("https://github.com", serve(t, dist, version), "VERSION", version, "linux_amd64", "linux_"+runtime.GOARCH),
+	}
 }
 
-// download links the files of a build into a new directory.
-func download(t *testing.T, dir string) {
+// serve serves the files of a build as GitHub does those of a release: in one directory, with the
+// manifest for Krew.
+func serve(t *testing.T, dist, version string) string {
 	t.Helper()
-	dist, err := filepath.Abs(snapshot(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := os.ReadDir(dist)
-	if err == nil {
-		err = os.Mkdir(dir, 0o700)
-	}
-	for _, file := range files {
-		if err == nil {
-			err = os.Symlink(filepath.Join(dist, file.Name()), filepath.Join(dir, file.Name()))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /kubectl-fdb/kubectl-fdb/releases/download/v"+version+"/{name}", func(w http.ResponseWriter, r *http.Request) {
+		switch name := r.PathValue("name"); {
+		case name == "fdb.yaml":
+			http.ServeFile(w, r, filepath.Join(dist, "krew", name))
+		case name == "checksums.txt" || slices.Contains(files(t, dist), name):
+			http.ServeFile(w, r, filepath.Join(dist, name))
+		default:
+			http.NotFound(w, r)
 		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // enter runs a line of the page.
 func (s stranger) enter(t *testing.T, line string) string {
 	t.Helper()
-	archives, err := filepath.Glob(filepath.Join(s.dir, "kubectl-fdb_*_linux_"+runtime.GOARCH+".tar.gz"))
-	if err != nil || len(archives) != 1 {
-		t.Fatalf("archives %v: %v", archives, err)
-	}
-	line = strings.ReplaceAll(line, "kubectl-fdb_VERSION_linux_amd64.tar.gz", filepath.Base(archives[0]))
+	line = s.page.Replace(line)
 	cmd := exec.CommandContext(t.Context(), "bash", "-euc", line)
 	cmd.Dir, cmd.Env = s.dir, s.environment
 	output, err := cmd.CombinedOutput()
@@ -82,23 +86,43 @@ func (s stranger) enter(t *testing.T, line string) string {
 	return string(output)
 }
 
-// All that a user enters who has kubectl, Krew and the files of a release.
+// follow runs the commands after a marker, and returns what they print.
+func (s stranger) follow(t *testing.T, marker string) string {
+	t.Helper()
+	all := ""
+	for _, line := range fence(t, "install.md", marker) {
+		all += s.enter(t, line)
+	}
+	return all
+}
+
+// verified returns the files that a program for checksums verified.
+func verified(t *testing.T, output string) []string {
+	t.Helper()
+	var names []string
+	for line := range strings.Lines(output) {
+		name, is := strings.CutSuffix(line, ": OK\n")
+		if !is {
+			t.Errorf("verified: %s", line)
+		}
+		names = append(names, name)
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+// All that a user enters who has kubectl and Krew, from the download on.
 func TestTheInstallationPageInstallsARelease(t *testing.T) {
 	s := newStranger(t)
-	if output := s.enter(t, "sha256sum --check --ignore-missing checksums.txt"); strings.Count(output, ": OK\n") < 10 {
-		t.Errorf("verified: %s", output)
+	s.follow(t, "download")
+	archive := s.page.Replace("kubectl-fdb_VERSION_linux_amd64.tar.gz")
+	for _, marker := range []string{"verify on Linux", "verify on macOS"} {
+		if got := verified(t, s.follow(t, marker)); !slices.Equal(got, []string{archive}) {
+			t.Errorf("%s: verified %v, want %s", marker, got, archive)
+		}
 	}
+	t.Run("a local build", s.installsLocalBuild)
 	for _, marker := range []string{"krew", "archive"} {
-		all := ""
-		for _, line := range commandsOf(t, marker) {
-			all += s.enter(t, line)
-		}
-		if err := os.RemoveAll(filepath.Join(s.dir, "..", ".krew")); err != nil { // the next way has no other plugin in PATH
-			t.Fatal(err)
-		}
-		if !strings.Contains(all, "Client: ") || strings.Contains(all, "warning") {
-			t.Errorf("%s: %s", marker, all)
-		}
+		s.installs(t, marker)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "fdb", "manifests", "observe", "prometheus-rule.yaml")); err != nil {
 		t.Error(err)
@@ -108,10 +132,55 @@ func TestTheInstallationPageInstallsARelease(t *testing.T) {
 	}
 }
 
+// installs follows one way to install the plugin. The next one has no other plugin in PATH.
+func (s stranger) installs(t *testing.T, marker string) {
+	t.Helper()
+	if all := s.follow(t, marker); !strings.Contains(all, "Client: ") || strings.Contains(all, "warning") {
+		t.Errorf("%s: %s", marker, all)
+	}
+	if err := os.RemoveAll(filepath.Join(s.home, ".krew")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// installsLocalBuild follows the page in the directory of a build, which has all files, and the manifest
+// for Krew below.
+func (s stranger) installsLocalBuild(t *testing.T) {
+	t.Helper()
+	dist, err := filepath.Abs(snapshot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.dir = dist
+	for _, marker := range []string{"verify on Linux", "verify on macOS"} {
+		if got := verified(t, s.follow(t, marker)); !slices.Equal(got, files(t, dist)) {
+			t.Errorf("%s: verified %v, want %v", marker, got, files(t, dist))
+		}
+	}
+	s.installs(t, "krew of a local build")
+}
+
+// A file that was changed after the release is refused.
+func TestTheCommandsOfTheInstallationPageRefuseAChangedFile(t *testing.T) {
+	for _, marker := range []string{"verify on Linux", "verify on macOS"} {
+		dir := t.TempDir()
+		for name, content := range map[string]string{"checksums.txt": strings.Repeat("0", 64) + "  kubectl-fdb.deb\n", "kubectl-fdb.deb": "another"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.CommandContext(t.Context(), "bash", "-euc", strings.Join(fence(t, "install.md", marker), "\n"))
+		cmd.Dir = dir
+		if output, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(output), "kubectl-fdb.deb: FAILED\n") {
+			t.Errorf("%s: %v\n%s", marker, err, output)
+		}
+	}
+}
+
 var testOfPage = regexp.MustCompile(`-run (Test\w+)$`)
 
 func TestTheInstallPageNamesExistingTests(t *testing.T) {
-	lines := commandsOf(t, "checkout")
+	lines := fence(t, "install.md", "checkout")
 	list := ""
 	files, err := filepath.Glob("*_test.go")
 	for _, file := range files {
