@@ -86,7 +86,7 @@ func firstFiring(all []map[string]string) (minutes map[string]int, texts map[str
 }
 
 // fires requires which alerts fire in a timeline, when, with which words, and that all resolve until its end.
-func fires(t *testing.T, l timeline, want map[string]int, says map[string]string) {
+func fires(t *testing.T, l timeline, want map[string]int, wording map[string]string) {
 	t.Helper()
 	for _, l.pods = range [][]string{{"kubectl-fdb-0"}, {"kubectl-fdb-0", "kubectl-fdb-1"}} {
 		all := l.firing(t)
@@ -95,8 +95,8 @@ func fires(t *testing.T, l timeline, want map[string]int, says map[string]string
 			t.Errorf("%v fire by minute, want %v", minutes, want)
 		}
 		for name, text := range texts {
-			if !strings.Contains(text, says[name]) || !strings.Contains(text, "(fdb/sample)") || !strings.Contains(text, "kubectl fdb why sample -n fdb") || strings.Contains(text, "{{") {
-				t.Errorf("the text of %s is %q, want %q", name, text, says[name])
+			if !strings.Contains(text, wording[name]) || !strings.Contains(text, "(fdb/sample)") || !strings.Contains(text, "kubectl fdb why sample -n fdb") || strings.Contains(text, "{{") {
+				t.Errorf("the text of %s is %q, want %q", name, text, wording[name])
 			}
 		}
 		if last := all[len(all)-1]; len(last) > 0 {
@@ -161,8 +161,8 @@ var handwrittenCases = map[string]handwrittenCase{
 	},
 }
 
-// says are words that the text of an alert has: its values, and what they are of.
-var says = map[string]string{
+// wording are words that the text of an alert has: its values, and what they are of.
+var wording = map[string]string{
 	"FoundationDBUnavailable":             "is unavailable",
 	"FoundationDBCoordinatorsUnreachable": "coordinators are reachable",
 	"FoundationDBNoFaultTolerance":        "No zone may fail without the loss of ",
@@ -181,7 +181,7 @@ var says = map[string]string{
 func TestAlertsFireOnRecordedSeriesAndResolve(t *testing.T) {
 	for phase, tc := range recordedCases {
 		t.Run(phase, func(t *testing.T) {
-			fires(t, timeline{stretches: []stretch{{"healthy", begins}, {phase, tc.minutes}, {"healthy", 60}}}, tc.fires, says)
+			fires(t, timeline{stretches: []stretch{{"healthy", begins}, {phase, tc.minutes}, {"healthy", 60}}}, tc.fires, wording)
 		})
 	}
 }
@@ -190,7 +190,7 @@ func TestAlertsFireOnRecordedSeriesAndResolve(t *testing.T) {
 func TestAlertsFireOnHandwrittenSeriesAndResolve(t *testing.T) {
 	for name, tc := range handwrittenCases {
 		t.Run(name, func(t *testing.T) {
-			fires(t, timeline{stretches: []stretch{{"healthy", begins + tc.minutes}}, with: tc.with}, tc.fires, says)
+			fires(t, timeline{stretches: []stretch{{"healthy", begins + tc.minutes}}, with: tc.with}, tc.fires, wording)
 		})
 	}
 }
@@ -212,7 +212,7 @@ func TestAnUnansweredDatabaseFiresOneAlert(t *testing.T) {
 
 // When the watch ends, no series is left: one alert fires for each cluster that had some.
 func TestAWatchThatEndsFiresAnAlert(t *testing.T) {
-	fires(t, timeline{stretches: []stretch{{"healthy", begins}, {"", 60}, {"healthy", 30}}}, map[string]int{"FoundationDBWatchMissing": 10}, says)
+	fires(t, timeline{stretches: []stretch{{"healthy", begins}, {"", 60}, {"healthy", 30}}}, map[string]int{"FoundationDBWatchMissing": 10}, wording)
 }
 
 func TestEveryAlertIsTested(t *testing.T) {
