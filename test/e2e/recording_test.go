@@ -133,9 +133,9 @@ func (r *recording) losesNodes() {
 	}))
 	node("start", "node-1")
 	node("start", "node-2")
-	r.resource("quorum back", r.until("a reconciled cluster after the loss", "fdb/sample", func(o map[string]any) bool {
-		return isReconciled(o) && at(o, "status", "health", "fullReplication") == true
-	}))
+	r.until("a reconciled cluster after the loss", "fdb/sample", func(o map[string]any) bool {
+		return isReconciled(o) && at(o, "status", "health", "available") == true && at(o, "status", "health", "fullReplication") == true
+	})
 	r.scrape("healthy after the loss", has("database_available", "1"), has("database_full_replication", "1"), has("coordinators_reachable", "3"), noLock)
 }
 

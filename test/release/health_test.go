@@ -183,7 +183,6 @@ var recordedHealth = []struct{ phase, argo, flux string }{
 	{"cluster paused", "Suspended", "Current"},
 	{"cluster resumed", "Healthy", "Current"},
 	{"quorum lost", "Degraded", "Failed"},
-	{"quorum back", "Healthy", "Current"},
 	{"backup paused, not reconciled", "Progressing", "InProgress"},
 	{"backup paused", "Suspended", "Current"},
 	{"backup stopped", "Suspended", "Current"},
