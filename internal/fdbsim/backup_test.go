@@ -87,7 +87,7 @@ func TestTheStatusDocumentHasTheBackupsOfEveryTag(t *testing.T) {
 	if got := layer(); got != nil {
 		t.Errorf("before the first backup: %+v", got)
 	}
-	c.backup("start", "-d", backupTo, "-t", "nightly")
+	c.backup("start", "-d", backupTo, "-t", "nightly", "-z")
 	c.Advance(time.Minute)
 	tag := layer().Tags["nightly"]
 	if !*tag.RunningBackup || !*tag.RunningBackupIsRestorable || tag.LastRestorableSecondsBehind == nil || *tag.LastRestorableSecondsBehind > 60 {
