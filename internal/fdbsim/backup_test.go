@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 const backupTo = "file:///var/backups/"
@@ -70,6 +71,32 @@ func TestARestoreReturnsTheDataOfItsVersion(t *testing.T) {
 	c.must("get key000003", "`key000003' is `early'\n")
 	c.must("get key000004", "`key000004': not found\n")
 	c.must("get key000005", "`key000005' is `cd613e30d8f16adf91b7584a2265b1f5'\n")
+}
+
+// Agents report their backups in the status document, as the metrics of a watch show them.
+func TestTheStatusDocumentHasTheBackupsOfEveryTag(t *testing.T) {
+	c := filled(t)
+	layer := func() *fdb.BackupLayer {
+		t.Helper()
+		status, err := fdb.ParseStatus([]byte(c.exec("status json").stdout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return status.Cluster.Layers.Backup
+	}
+	if got := layer(); got != nil {
+		t.Errorf("before the first backup: %+v", got)
+	}
+	c.backup("start", "-d", backupTo, "-t", "nightly", "-z")
+	c.Advance(time.Minute)
+	tag := layer().Tags["nightly"]
+	if !*tag.RunningBackup || !*tag.RunningBackupIsRestorable || tag.LastRestorableSecondsBehind == nil || *tag.LastRestorableSecondsBehind > 60 {
+		t.Errorf("a continuous backup: %+v", tag)
+	}
+	c.backup("abort", "-t", "nightly")
+	if tag := layer().Tags["nightly"]; *tag.RunningBackup || *tag.RunningBackupIsRestorable || tag.LastRestorableSecondsBehind != nil {
+		t.Errorf("an aborted backup: %+v", tag)
+	}
 }
 
 func TestBackupsMakeNoProgressWithoutAgents(t *testing.T) {

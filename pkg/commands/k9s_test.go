@@ -2,6 +2,8 @@ package commands
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,9 +38,8 @@ func (p k9sPlugin) line() []string {
 // readOnly are the commands of plugins that K9s may offer in its read-only mode.
 var readOnly = []string{"why", "status", "plan", "get process-groups", "history", "watch", "backup status", "restore status", "can drain"}
 
-// Every key of K9s runs a command that exists, with arguments that it takes; what changes something
-// is offered only outside of the read-only mode, and prompts.
-func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
+func k9sPlugins(t *testing.T) map[string]k9sPlugin {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/k9s/plugins.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +50,14 @@ func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &file); err != nil || len(file.Plugins) < 5 {
 		t.Fatalf("%d plugins: %v", len(file.Plugins), err)
 	}
+	return file.Plugins
+}
+
+// Every key of K9s runs a command that exists, with arguments that it takes; what changes something
+// is offered only outside of the read-only mode, and prompts.
+func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 	keys := map[string]string{}
-	for name, p := range file.Plugins {
+	for name, p := range k9sPlugins(t) {
 		words := p.line()
 		root := newRoot(newGiven(t).environment())
 		cmd, rest, err := root.Find(words)
@@ -77,5 +84,61 @@ func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 			}
 			keys[scope+" "+p.ShortCut] = name
 		}
+	}
+}
+
+// stubs record what they are run with: kubectl prints to both streams, less what it reads.
+var stubs = map[string]string{
+	"kubectl": "#!/bin/sh\necho \"$@\" >> kubectl.ran\necho out\necho err >&2\nexit 1\n",
+	"less":    "#!/bin/sh\necho \"$@\" >> less.ran\ncat >> less.read\n",
+}
+
+// K9s replaces the variables in the arguments, and runs the command. What kubectl prints to either stream is
+// shown, also when it fails, until a key is pressed.
+func TestK9sPluginsRunInAShell(t *testing.T) {
+	bin := t.TempDir()
+	for name, script := range stubs {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	selected := strings.NewReplacer("$NAMESPACE", "prod", "$NAME", "orders", "$CONTEXT", "east")
+	for name, p := range k9sPlugins(t) {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var args []string
+			for _, arg := range p.Args {
+				args = append(args, selected.Replace(arg))
+			}
+			cmd := exec.CommandContext(t.Context(), p.Command, args...)
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader("\n")
+			out, err := cmd.CombinedOutput()
+			if p.Command == "sh" && err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			recorded := func(file string) string {
+				text, err := os.ReadFile(filepath.Join(dir, file))
+				if err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+				return string(text)
+			}
+			if got, want := recorded("kubectl.ran"), selected.Replace(strings.Join(append([]string{"fdb"}, p.line()...), " "))+"\n"; got != want {
+				t.Errorf("runs kubectl %q, want %q", got, want)
+			}
+			shown := string(out)
+			if strings.Contains(strings.Join(args, " "), "less") {
+				if recorded("less.ran") != "-R\n" || shown != "" {
+					t.Errorf("runs less %q, and prints %q beside it", recorded("less.ran"), shown)
+				}
+				shown = recorded("less.read")
+			}
+			for _, line := range []string{"out\n", "err\n"} {
+				if !strings.Contains(shown, line) {
+					t.Errorf("does not show %q: %q", line, shown)
+				}
+			}
+		})
 	}
 }

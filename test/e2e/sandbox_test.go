@@ -78,10 +78,10 @@ var own sync.Map
 
 // alone gives a test a sandbox of its own, so that it can run beside the others although what it does
 // counts for all namespaces, empties nodes, or moves addresses of coordinators to other clusters.
-func alone(t *testing.T) {
+func alone(t *testing.T, flags ...string) {
 	t.Helper()
 	var kubeconfig string
-	down, err := start(&kubeconfig)
+	down, err := start(&kubeconfig, flags...)
 	t.Cleanup(down)
 	if err != nil {
 		t.Fatal(err)

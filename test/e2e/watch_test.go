@@ -41,14 +41,22 @@ type watch struct {
 
 var metricsAddress = regexp.MustCompile(`metrics on (http://127\.0\.0\.1:\d+)/metrics`)
 
-// startWatch watches as the ServiceAccount of the manifests, with its rights and no others.
+// startWatch watches the cluster c as the ServiceAccount of the manifests, with its rights and no others.
 func startWatch(t *testing.T, ns string) *watch {
+	t.Helper()
+	return startWatchOf(t, ns, "c")
+}
+
+// startWatchOf watches a cluster of another name, with further flags.
+func startWatchOf(t *testing.T, ns, cluster string, flags ...string) *watch {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	w := &watch{t: t, lines: make(chan watchLine, 100_000), address: make(chan string, 1), ended: make(chan error, 1)}
-	w.cmd = exec.CommandContext(ctx, filepath.Join(binDir, "kubectl-fdb"), "reconcile", "c", "-n", ns, "--as", "system:serviceaccount:"+ns+":kubectl-fdb",
-		"--watch", "--yes", "-o", "json", "--metrics-addr", "127.0.0.1:0")
+	w.cmd = exec.CommandContext(ctx, filepath.Join(binDir, "kubectl-fdb"), append([]string{
+		"reconcile", cluster, "-n", ns, "--as", "system:serviceaccount:" + ns + ":kubectl-fdb",
+		"--watch", "--yes", "-o", "json", "--metrics-addr", "127.0.0.1:0",
+	}, flags...)...)
 	w.cmd.Env = environment(t)
 	stdout, err := w.cmd.StdoutPipe()
 	if err != nil {

@@ -1,20 +1,17 @@
 package release
 
 import (
-	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
+	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/prometheus/common/model"
-	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/promql/promqltest"
-	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"sigs.k8s.io/yaml"
 )
 
 // alertRule is a rule of the PrometheusRule.
@@ -35,170 +32,203 @@ func alertRules(t *testing.T) []alertRule {
 			} `json:"groups"`
 		} `json:"spec"`
 	}
-	readYAML(t, filepath.Join(root, "manifests/observe/prometheus-rule.yaml"), &file)
+	readYAML(t, readObserve("prometheus-rule.yaml"), &file)
 	return file.Spec.Groups[0].Rules
 }
 
-// healthy are the series of a healthy cluster, with a value for each minute. The labels of a scrape
-// and those of the cluster are added.
-var healthy = map[string]string{
-	`database_answered`:                                      "1x2000",
-	`database_available`:                                     "1x2000",
-	`database_full_replication`:                              "1x2000",
-	`database_locked`:                                        "0x2000",
-	`database_zones_to_lose{without_loss_of="data"}`:         "2x2000",
-	`database_zones_to_lose{without_loss_of="availability"}`: "2x2000",
-	`database_zones_to_lose_desired`:                         "2x2000",
-	`database_worst_lag_seconds{kind="data"}`:                "1x2000",
-	`database_worst_queue_bytes{role="log"}`:                 "1000000x2000",
-	`coordinators_desired`:                                   "5x2000",
-	`coordinators_reachable`:                                 "5x2000",
-	`coordinators_quorum_reachable`:                          "1x2000",
-	`process_groups_marked_for_removal`:                      "0x2000",
-	`paused`:                                                 "0x2000",
-	`generation`:                                             "3x2000",
-	`reconciled_generation`:                                  "3x2000",
-	`passes_total{outcome="done"}`:                           "0+1x2000",
-	`passes_total{outcome="blocked"}`:                        "0x2000",
-	`passes_total{outcome="failed"}`:                         "0x2000",
-	`last_pass_timestamp_seconds{outcome="done"}`:            "0+60x2000",
-	`last_pass_timestamp_seconds{outcome="failed"}`:          "0x2000",
-	`backup_running{tag="nightly"}`:                          "1x2000",
-	`backup_seconds_behind{tag="nightly"}`:                   "30x2000",
-}
-
-// absent removes a series.
-const absent = ""
-
-// load returns the series in the notation of promtool.
-func load(with map[string]string) string {
-	all := maps.Clone(healthy)
-	maps.Copy(all, with)
-	var text strings.Builder
-	text.WriteString("load 1m\n")
-	for series, values := range all {
-		if values == absent {
+// The objects have only fields of the types of the Prometheus operator, and the rules are what Prometheus
+// accepts, templates of annotations included.
+func TestObjectsForThePrometheusOperatorAreValid(t *testing.T) {
+	for name, into := range map[string]any{"prometheus-rule.yaml": &monitoringv1.PrometheusRule{}, "pod-monitor.yaml": &monitoringv1.PodMonitor{}} {
+		text, err := os.ReadFile(readObserve(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := yaml.UnmarshalStrict(text, into); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		rule, is := into.(*monitoringv1.PrometheusRule)
+		if !is {
 			continue
 		}
-		name, own, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
-		if own != "" {
-			own = ", " + own
-		}
-		fmt.Fprintf(&text, "  kubectl_fdb_%s{fdb_cluster=%q, fdb_namespace=%q, pod=%q%s} %s\n", name, "sample", "fdb", "kubectl-fdb-0", own, values)
-	}
-	return text.String()
-}
-
-// firing returns the alerts that fire after a time, evaluated every minute until then.
-func firing(t *testing.T, with map[string]string, after ...time.Duration) []map[string]*rules.Alert {
-	t.Helper()
-	storage := promqltest.LoadedStorage(t, load(with))
-	defer storage.Close()
-	query := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, 1e6), storage)
-	var all []*rules.AlertingRule
-	for _, r := range alertRules(t) {
-		expr, err := parser.NewParser(parser.Options{}).ParseExpr(r.Expr)
+		groups, err := yaml.Marshal(rule.Spec)
 		if err != nil {
-			t.Fatalf("%s: %v", r.Alert, err)
+			t.Fatal(err)
 		}
-		hold, err := model.ParseDuration(r.For)
-		if err != nil {
-			t.Fatalf("%s: %v", r.Alert, err)
+		if _, errs := rulefmt.Parse(groups, false, model.UTF8Validation, promql, slog.New(slog.DiscardHandler)); len(errs) > 0 {
+			t.Errorf("%s: %v", name, errs)
 		}
-		all = append(all, rules.NewAlertingRule(r.Alert, expr, time.Duration(hold), 0, labels.FromMap(r.Labels), labels.FromMap(r.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler)))
 	}
-	var found []map[string]*rules.Alert
-	for at := time.Duration(0); at <= slices.Max(after); at += time.Minute {
-		for _, r := range all {
-			if _, err := r.Eval(t.Context(), 0, time.Unix(0, 0).Add(at), query, nil, 0); err != nil {
-				t.Fatalf("%s: %v", r.Name(), err)
-			}
-		}
-		if !slices.Contains(after, at) {
-			continue
-		}
-		now := map[string]*rules.Alert{}
-		for _, r := range all {
-			for _, a := range r.ActiveAlerts() {
-				if a.State == rules.StateFiring {
-					now[r.Name()] = a
-				}
-			}
-		}
-		found = append(found, now)
-	}
-	return found
 }
 
 func TestNoAlertFiresForAHealthyCluster(t *testing.T) {
-	if got := firing(t, nil, 3*time.Hour)[0]; len(got) > 0 {
-		t.Errorf("firing: %v", slices.Sorted(maps.Keys(got)))
+	for minute, alerts := range (timeline{stretches: []stretch{{"healthy", 180}, {"healthy after the operation", 180}, {"healthy after the loss", 180}}}).firing(t) {
+		if len(alerts) > 0 {
+			t.Fatalf("minute %d: %q", minute, slices.Sorted(maps.Keys(alerts)))
+		}
 	}
 }
 
-// Each alert fires while its cause lasts, with the words of its annotations, and resolves after it.
-// The cause begins after 10 minutes.
-func TestAlertsFireAndResolve(t *testing.T) {
-	// unknown is what remains of a database that does not answer.
-	unanswered := map[string]string{"database_answered": "1x10 0x60 1x2000"}
-	for series := range healthy {
-		if strings.HasPrefix(series, "database_") && series != "database_answered" || strings.HasPrefix(series, "coordinators_") || strings.HasPrefix(series, "backup_") {
-			unanswered[series] = absent
+// begins is how long a cluster is healthy before an alert is caused.
+const begins = 10
+
+// firstFiring are the alerts with the minute of the second stretch in which they first fire, and their texts.
+func firstFiring(all []map[string]string) (minutes map[string]int, texts map[string]string) {
+	minutes, texts = map[string]int{}, map[string]string{}
+	for minute, alerts := range all {
+		for name, text := range alerts {
+			if _, before := minutes[name]; !before {
+				minutes[name], texts[name] = minute-begins, text
+			}
 		}
 	}
-	tests := map[string]struct {
-		with        map[string]string
-		fires, ends time.Duration // when the alert fires, and when it no longer does; 0 for never
-		also        []string      // alerts that fire with it
-		says        string
-	}{
-		"FoundationDBUnavailable":             {map[string]string{"database_available": "1x10 0x20 1x2000"}, 13 * time.Minute, 40 * time.Minute, nil, "is unavailable (fdb/sample)"},
-		"FoundationDBUnanswered":              {unanswered, 20 * time.Minute, 90 * time.Minute, nil, "kubectl fdb why sample -n fdb"},
-		"FoundationDBCoordinatorQuorumLost":   {map[string]string{"coordinators_quorum_reachable": "1x10 0x20 1x2000"}, 13 * time.Minute, 40 * time.Minute, nil, ""},
-		"FoundationDBCoordinatorsUnreachable": {map[string]string{"coordinators_reachable": "5x10 4x20 5x2000"}, 25 * time.Minute, 40 * time.Minute, nil, "4 coordinators are reachable"},
-		"FoundationDBNoFaultTolerance": {
-			map[string]string{`database_zones_to_lose{without_loss_of="data"}`: "2x10 0x20 2x2000"}, 20 * time.Minute, 40 * time.Minute, nil, "without the loss of data",
-		},
-		"FoundationDBFaultToleranceReduced": {
-			map[string]string{`database_zones_to_lose{without_loss_of="availability"}`: "2x10 1x60 2x2000"}, 50 * time.Minute, 90 * time.Minute, nil, "Only 1 zones may fail without the loss of availability",
-		},
-		"FoundationDBReplicasMissing": {map[string]string{"database_full_replication": "1x10 0x30 1x2000"}, 30 * time.Minute, 60 * time.Minute, nil, ""},
-		"FoundationDBStorageLag":      {map[string]string{`database_worst_lag_seconds{kind="data"}`: "1x10 90x30 1x2000"}, 25 * time.Minute, 60 * time.Minute, nil, "1m 30s behind the logs"},
-		"FoundationDBLogQueueLong":    {map[string]string{`database_worst_queue_bytes{role="log"}`: "1x10 2e9x30 1x2000"}, 25 * time.Minute, 60 * time.Minute, nil, "1.863GiB in its queue"},
-		"FoundationDBLocked":          {map[string]string{"database_locked": "0x10 1x40 0x2000"}, 45 * time.Minute, 70 * time.Minute, nil, ""},
-		"FoundationDBBackupBehind":    {map[string]string{`backup_seconds_behind{tag="nightly"}`: "30x10 7200x30 30x2000"}, 30 * time.Minute, 60 * time.Minute, nil, "the backup nightly is 2h 0m 0s old"},
-		"FoundationDBBackupNotRunning": {
-			map[string]string{`backup_running{tag="nightly"}`: "1x10 0x30 1x2000", `backup_seconds_behind{tag="nightly"}`: absent}, 30 * time.Minute, 60 * time.Minute, nil, "The backup nightly ran",
-		},
-		"FoundationDBExclusionStuck": {map[string]string{"process_groups_marked_for_removal": "0x10 2x400 0x2000"}, 380 * time.Minute, 430 * time.Minute, nil, "2 process groups"},
-		"FoundationDBLockExpired":    {map[string]string{`lock_expiry_timestamp_seconds{owner="dc1"}`: "600x60"}, 40 * time.Minute, 70 * time.Minute, nil, "The lock of dc1 expired"},
-		"FoundationDBPaused":         {map[string]string{"paused": "0x10 1x1500 0x2000"}, 1460 * time.Minute, 1530 * time.Minute, nil, ""},
-		"FoundationDBNotReconciled":  {map[string]string{"generation": "3x10 4x2000", "reconciled_generation": "3x100 4x2000"}, 80 * time.Minute, 120 * time.Minute, nil, "Generation 4"},
-		"FoundationDBPassBlocked":    {map[string]string{`passes_total{outcome="blocked"}`: "0x10 1+1x40 41x2000"}, 35 * time.Minute, 80 * time.Minute, nil, "A safety gate refuses"},
-		"FoundationDBPassFailing":    {map[string]string{`passes_total{outcome="failed"}`: "0x10 1+1x60 61x2000"}, 50 * time.Minute, 120 * time.Minute, nil, ""},
-		"FoundationDBNoPass": {
-			map[string]string{`last_pass_timestamp_seconds{outcome="done"}`: "0+60x10 600x60 4260+60x2000"}, 60 * time.Minute, 90 * time.Minute, nil, "",
-		},
-	}
-	for _, r := range alertRules(t) {
-		tc, exists := tests[r.Alert]
-		if !exists {
-			t.Errorf("%s has no test", r.Alert)
-			continue
+	return minutes, texts
+}
+
+// fires requires which alerts fire in a timeline, when, with which words, and that all resolve until its end.
+func fires(t *testing.T, l timeline, want map[string]int, wording map[string]string) {
+	t.Helper()
+	for _, l.pods = range [][]string{{"kubectl-fdb-0"}, {"kubectl-fdb-0", "kubectl-fdb-1"}} {
+		all := l.firing(t)
+		minutes, texts := firstFiring(all)
+		if !maps.Equal(minutes, want) {
+			t.Errorf("%v fire by minute, want %v", minutes, want)
 		}
-		t.Run(r.Alert, func(t *testing.T) {
-			states := firing(t, tc.with, tc.fires, tc.ends)
-			want := slices.Sorted(slices.Values(append([]string{r.Alert}, tc.also...)))
-			if got := slices.Sorted(maps.Keys(states[0])); !slices.Equal(got, want) {
-				t.Fatalf("after %s firing: %v, want %v", tc.fires, got, want)
+		for name, text := range texts {
+			if !strings.Contains(text, wording[name]) || !strings.Contains(text, "(fdb/sample)") || !strings.Contains(text, "kubectl fdb why sample -n fdb") || strings.Contains(text, "{{") {
+				t.Errorf("the text of %s is %q, want %q", name, text, wording[name])
 			}
-			a := states[0][r.Alert]
-			if text := a.Annotations.Get("summary") + " " + a.Annotations.Get("description"); !strings.Contains(text, tc.says) || strings.Contains(text, "{{") {
-				t.Errorf("its text is %q, want %q", text, tc.says)
-			}
-			if got := slices.Sorted(maps.Keys(states[1])); len(got) > 0 {
-				t.Errorf("after %s still firing: %v", tc.ends, got)
-			}
+		}
+		if last := all[len(all)-1]; len(last) > 0 {
+			t.Errorf("at the end fire %q", slices.Sorted(maps.Keys(last)))
+		}
+	}
+}
+
+// recordedCase is a recorded phase, for how long it lasts, and when each alert fires.
+type recordedCase struct {
+	minutes int
+	fires   map[string]int
+}
+
+var recordedCases = map[string]recordedCase{
+	"operation": {500, map[string]int{"FoundationDBOperationLong": 245, "FoundationDBExclusionStuck": 360}},
+	"paused":    {1500, map[string]int{"FoundationDBPaused": 1440}},
+	"node lost": {60, map[string]int{
+		"FoundationDBCoordinatorsUnreachable": 10, "FoundationDBNoFaultTolerance": 5, "FoundationDBFaultToleranceReduced": 30,
+	}},
+	"quorum lost": {60, map[string]int{
+		"FoundationDBUnavailable": 1, "FoundationDBCoordinatorQuorumLost": 1, "FoundationDBCoordinatorsUnreachable": 10,
+	}},
+	"lock held":      {60, map[string]int{"FoundationDBLockExpired": 50}},
+	"backup stopped": {60, map[string]int{"FoundationDBBackupNotRunning": 15}},
+}
+
+// handwrittenCase is a state that no test brings about in a sandbox: values over those of a healthy cluster.
+type handwrittenCase struct {
+	with    map[string]string
+	minutes int
+	fires   map[string]int
+}
+
+var handwrittenCases = map[string]handwrittenCase{
+	"replicas are missing": {map[string]string{"database_full_replication": "1x9 0x29 1x400"}, 60, map[string]int{"FoundationDBReplicasMissing": 15}},
+	"a storage server lags": {
+		map[string]string{`database_worst_lag_seconds{kind="data"}`: "1x9 90x29 1x400"}, 60, map[string]int{"FoundationDBStorageLag": 10},
+	},
+	"the queue of a log is long": {
+		map[string]string{`database_worst_queue_bytes{role="log"}`: "1x9 2e9x29 1x400"}, 60, map[string]int{"FoundationDBLogQueueLong": 10},
+	},
+	"locked": {map[string]string{"database_locked": "0x9 1x39 0x400"}, 60, map[string]int{"FoundationDBLocked": 30}},
+	"a backup lags": {
+		map[string]string{`backup_seconds_behind{tag="default"}`: "30x9 7200x29 30x400"}, 60, map[string]int{"FoundationDBBackupBehind": 15},
+	},
+	"a change of the spec is not reconciled": {
+		map[string]string{"generation": "3x9 4x500", "reconciled_generation": "3x99 4x500"}, 120, map[string]int{"FoundationDBNotReconciled": 60},
+	},
+	"passes are blocked": {
+		map[string]string{`passes_total{outcome="blocked"}`: "0x9 1+1x39 41x400"}, 100, map[string]int{"FoundationDBPassBlocked": 15},
+	},
+	"passes fail": {
+		map[string]string{`passes_total{outcome="failed"}`: "0x9 1+1x59 61x400"}, 150, map[string]int{"FoundationDBPassFailing": 30},
+	},
+	"no pass ends": {
+		map[string]string{
+			`last_pass_timestamp_seconds{outcome="done"}`: "0+60x9 540x60 4260+60x400", `last_pass_timestamp_seconds{outcome="changed"}`: absent,
+			`last_pass_timestamp_seconds{outcome="waiting"}`: absent, `last_pass_timestamp_seconds{outcome="blocked"}`: absent,
+			`last_pass_timestamp_seconds{outcome="failed"}`: absent,
+		}, 120, map[string]int{"FoundationDBNoPass": 35},
+	},
+}
+
+// wording are words that the text of an alert has: its values, and what they are of.
+var wording = map[string]string{
+	"FoundationDBUnavailable":             "is unavailable",
+	"FoundationDBCoordinatorsUnreachable": "coordinators are reachable",
+	"FoundationDBNoFaultTolerance":        "No zone may fail without the loss of ",
+	"FoundationDBFaultToleranceReduced":   "Only 0 zones may fail without the loss of ",
+	"FoundationDBStorageLag":              "1m 30s behind the logs",
+	"FoundationDBLogQueueLong":            "1.863GiB in its queue",
+	"FoundationDBBackupBehind":            "the backup default is 2h 0m 0s old",
+	"FoundationDBBackupNotRunning":        "The backup default ran",
+	"FoundationDBExclusionStuck":          "1 process groups",
+	"FoundationDBLockExpired":             "The lock of dc1 expired",
+	"FoundationDBOperationLong":           "active for 4h ",
+	"FoundationDBPassBlocked":             "A safety gate refuses",
+}
+
+// Each alert fires in a recorded phase when it should, with the words of its annotations, and resolves after it.
+func TestAlertsFireOnRecordedSeriesAndResolve(t *testing.T) {
+	for phase, tc := range recordedCases {
+		t.Run(phase, func(t *testing.T) {
+			fires(t, timeline{stretches: []stretch{{"healthy", begins}, {phase, tc.minutes}, {"healthy", 60}}}, tc.fires, wording)
 		})
+	}
+}
+
+// Alerts about states that are not recorded fire and resolve as well.
+func TestAlertsFireOnHandwrittenSeriesAndResolve(t *testing.T) {
+	for name, tc := range handwrittenCases {
+		t.Run(name, func(t *testing.T) {
+			fires(t, timeline{stretches: []stretch{{"healthy", begins + tc.minutes}}, with: tc.with}, tc.fires, wording)
+		})
+	}
+}
+
+// A database that does not answer leaves no values but one.
+func TestAnUnansweredDatabaseFiresOneAlert(t *testing.T) {
+	with := map[string]string{"database_answered": "1x9 0x60"}
+	for series := range recorded(t).Series {
+		name := strings.TrimPrefix(series, prefix)
+		if strings.HasPrefix(name, "database_") && !strings.HasPrefix(name, "database_answered") || strings.HasPrefix(name, "coordinators_") || strings.HasPrefix(name, "backup_") {
+			with[withoutOwn(name)] = absent
+		}
+	}
+	minutes, _ := firstFiring(timeline{stretches: []stretch{{"healthy", begins + 60}}, with: with}.firing(t))
+	if want := map[string]int{"FoundationDBUnanswered": 5}; !maps.Equal(minutes, want) {
+		t.Errorf("%v fire, want %v", minutes, want)
+	}
+}
+
+// When the watch ends, no series is left: one alert fires for each cluster that had some.
+func TestAWatchThatEndsFiresAnAlert(t *testing.T) {
+	fires(t, timeline{stretches: []stretch{{"healthy", begins}, {"", 60}, {"healthy", 30}}}, map[string]int{"FoundationDBWatchMissing": 10}, wording)
+}
+
+func TestEveryAlertIsTested(t *testing.T) {
+	tested := map[string]int{"FoundationDBUnanswered": 0, "FoundationDBWatchMissing": 0}
+	for _, tc := range recordedCases {
+		maps.Copy(tested, tc.fires)
+	}
+	for _, tc := range handwrittenCases {
+		maps.Copy(tested, tc.fires)
+	}
+	var exist []string
+	for _, r := range alertRules(t) {
+		exist = append(exist, r.Alert)
+	}
+	slices.Sort(exist)
+	if got := slices.Sorted(maps.Keys(tested)); !slices.Equal(got, exist) {
+		t.Errorf("tested are %q, want %q", got, exist)
 	}
 }

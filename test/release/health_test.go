@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/kustomize"
@@ -43,19 +44,31 @@ func resources(t *testing.T) []judged {
 }
 
 func TestArgoCDReportsTheHealthOfEveryState(t *testing.T) {
-	var config struct {
-		Data map[string]string `json:"data"`
-	}
-	readYAML(t, filepath.Join(root, "manifests/gitops/argocd-cm.yaml"), &config)
+	checks := argoChecks(t)
 	for _, r := range resources(t) {
 		t.Run(r.Name, func(t *testing.T) {
-			check := config.Data["resource.customizations.health.apps.foundationdb.org_"+r.Resource["kind"].(string)]
-			status, message := argoHealth(t, check, r.Resource)
+			status, message := argoHealth(t, checks[r.Resource["kind"].(string)], r.Resource)
 			if status != r.Argo || message == "" {
 				t.Errorf("health %q (%s), want %s", status, message, r.Argo)
 			}
 		})
 	}
+}
+
+// argoChecks are the health checks of the manifest by kind.
+func argoChecks(t *testing.T) map[string]string {
+	t.Helper()
+	var config struct {
+		Data map[string]string `json:"data"`
+	}
+	readYAML(t, filepath.Join(root, "manifests/gitops/argocd-cm.yaml"), &config)
+	checks := map[string]string{}
+	for key, check := range config.Data {
+		if kind, is := strings.CutPrefix(key, "resource.customizations.health.apps.foundationdb.org_"); is {
+			checks[kind] = check
+		}
+	}
+	return checks
 }
 
 // argoHealth runs a health check as Argo CD does: with the resource in obj and few libraries.
@@ -105,6 +118,19 @@ func toLua(state *lua.LState, value any) lua.LValue {
 
 // The expressions are evaluated by Flux's own library.
 func TestFluxReportsTheStatusOfEveryState(t *testing.T) {
+	evaluators := fluxEvaluators(t)
+	for _, r := range resources(t) {
+		t.Run(r.Name, func(t *testing.T) {
+			if status, cause := fluxStatus(t, evaluators, r.Resource); status != r.Flux {
+				t.Errorf("status %s, want %s: %s", status, r.Flux, cause)
+			}
+		})
+	}
+}
+
+// fluxEvaluators are the expressions of the manifest by API version and kind.
+func fluxEvaluators(t *testing.T) map[string]*cel.StatusEvaluator {
+	t.Helper()
 	var kustomization struct {
 		Spec struct {
 			Checks []kustomize.CustomHealthCheck `json:"healthCheckExprs"`
@@ -119,29 +145,68 @@ func TestFluxReportsTheStatusOfEveryState(t *testing.T) {
 		}
 		evaluators[check.APIVersion+" "+check.Kind] = evaluator
 	}
-	for _, r := range resources(t) {
-		t.Run(r.Name, func(t *testing.T) {
-			text, err := json.Marshal(r.Resource)
-			if err != nil {
-				t.Fatal(err)
-			}
-			object := &unstructured.Unstructured{}
-			if err := object.UnmarshalJSON(text); err != nil {
-				t.Fatal(err)
-			}
-			evaluator := evaluators[object.GetAPIVersion()+" "+object.GetKind()]
-			if evaluator == nil {
-				t.Fatalf("no check for %s", object.GetKind())
-			}
-			status, cause := "Unknown", ""
-			if got, err := evaluator.Evaluate(t.Context(), object); err != nil {
-				cause = err.Error()
-			} else {
-				status = string(got.Status)
-			}
-			if status != r.Flux {
-				t.Errorf("status %s, want %s: %s", status, r.Flux, cause)
-			}
-		})
+	return evaluators
+}
+
+// fluxStatus returns the status of a resource; it is Unknown where an expression fails.
+func fluxStatus(t *testing.T, evaluators map[string]*cel.StatusEvaluator, resource map[string]any) (status, cause string) {
+	t.Helper()
+	text, err := json.Marshal(resource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON(text); err != nil {
+		t.Fatal(err)
+	}
+	evaluator := evaluators[object.GetAPIVersion()+" "+object.GetKind()]
+	if evaluator == nil {
+		t.Fatalf("no check for %s", object.GetKind())
+	}
+	got, err := evaluator.Evaluate(t.Context(), object)
+	if err != nil {
+		return "Unknown", err.Error()
+	}
+	return string(got.Status), ""
+}
+
+// recordedHealth is what GitOps tools report of the resources that were recorded in a sandbox, in the
+// order of the recording.
+var recordedHealth = []struct{ phase, argo, flux string }{
+	{"cluster created", "Progressing", "Unknown"},
+	{"database not created yet", "Progressing", "InProgress"},
+	{"cluster reconciled", "Healthy", "Current"},
+	{"backup created", "Progressing", "Unknown"},
+	{"backup restorable", "Healthy", "Current"},
+	{"spec changed", "Progressing", "InProgress"},
+	{"changed spec reconciled", "Healthy", "Current"},
+	{"cluster paused", "Suspended", "Current"},
+	{"cluster resumed", "Healthy", "Current"},
+	{"quorum lost", "Degraded", "Failed"},
+	{"backup paused, not reconciled", "Progressing", "InProgress"},
+	{"backup paused", "Suspended", "Current"},
+	{"backup stopped", "Suspended", "Current"},
+	{"restore created", "Progressing", "Unknown"},
+	{"restore completed", "Healthy", "Current"},
+}
+
+// A cluster, a backup and a restore as passes write them, from their creation through an outage.
+func TestGitOpsToolsFollowRecordedResources(t *testing.T) {
+	var all []struct {
+		Phase    string         `json:"phase"`
+		Resource map[string]any `json:"resource"`
+	}
+	readYAML(t, "testdata/resources.yaml", &all)
+	checks, evaluators := argoChecks(t), fluxEvaluators(t)
+	if len(all) != len(recordedHealth) {
+		t.Fatalf("%d resources, want %d", len(all), len(recordedHealth))
+	}
+	for i, r := range all {
+		want := recordedHealth[i]
+		health, message := argoHealth(t, checks[r.Resource["kind"].(string)], r.Resource)
+		status, cause := fluxStatus(t, evaluators, r.Resource)
+		if r.Phase != want.phase || health != want.argo || message == "" || status != want.flux {
+			t.Errorf("%s: Argo CD reports %s (%s), Flux %s (%s); want %+v", r.Phase, health, message, status, cause, want)
+		}
 	}
 }

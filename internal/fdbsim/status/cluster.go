@@ -156,7 +156,7 @@ func fullStatus(db *model.Database) Object {
 		"full_replication":             fullyReplicated(db, conf),
 		"idempotency_ids":              Object{"size_bytes": 0},
 		"latency_probe":                latencyProbe(now),
-		"layers":                       Object{"_valid": true},
+		"layers":                       layersStatus(db),
 		"logs":                         logStatus(db),
 		"messages":                     readableMessages(db),
 		"version_epoch":                Object{"enabled": false},

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -99,30 +100,60 @@ func TestDashboardAndAlertQueriesUseExistingMetrics(t *testing.T) {
 	for _, r := range rules(t).Spec.Groups[0].Rules {
 		queries[r.Alert] = []string{r.Expr}
 	}
-	exist, used := names(), map[string]bool{}
+	exist := names()
 	for title, all := range queries {
 		for _, query := range all {
-			found := metricName.FindAllString(query, -1)
+			found := metricsIn(query)
 			if len(found) == 0 {
 				t.Errorf("%s: no metric in %s", title, query)
 			}
 			for _, name := range found {
-				name = strings.TrimSuffix(name, "_bucket")
-				used[name] = true
 				if !slices.Contains(exist, name) {
 					t.Errorf("%s: there is no metric %s", title, name)
 				}
 			}
 		}
 	}
-	for _, name := range exist {
-		if strings.HasPrefix(name, "kubectl_fdb_database_") && name != "kubectl_fdb_database_status_timestamp_seconds" && !used[name] {
-			t.Errorf("no alert and no panel is about %s", name)
+}
+
+// metricsIn returns the metrics of a query; the series of a histogram are one metric.
+func metricsIn(query string) []string {
+	found := metricName.FindAllString(query, -1)
+	for i, name := range found {
+		for _, part := range []string{"_bucket", "_sum", "_count"} {
+			name = strings.TrimSuffix(name, part)
+		}
+		found[i] = name
+	}
+	return found
+}
+
+// notShown are the metrics that no panel is about, and why.
+var notShown = map[string]string{}
+
+// What is not in a panel is not found in an outage.
+func TestEveryMetricHasADashboardPanel(t *testing.T) {
+	shown := map[string]bool{}
+	for title, all := range dashboardQueries(t) {
+		for _, query := range all {
+			for _, name := range metricsIn(query) {
+				shown[name] = shown[name] || !strings.HasPrefix(title, "variable ")
+			}
+		}
+	}
+	for _, name := range names() {
+		if reason := notShown[name]; shown[name] == (reason != "") {
+			t.Errorf("%s is in a panel: %t; the reason for none is %q", name, shown[name], reason)
+		}
+	}
+	for name := range notShown {
+		if !slices.Contains(names(), name) {
+			t.Errorf("there is no metric %s", name)
 		}
 	}
 }
 
-// An alert at night leads to a page and to the command that explains the cluster.
+// An alert at night leads to its section of why.md, and to the command that explains the cluster.
 func TestAlertsLinkExistingDocsPages(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/observe.md")
 	if err != nil {
@@ -130,11 +161,9 @@ func TestAlertsLinkExistingDocsPages(t *testing.T) {
 	}
 	severities := []string{"critical", "warning", "info"}
 	for _, r := range rules(t).Spec.Groups[0].Rules {
-		link, is := strings.CutPrefix(r.Annotations["runbook_url"], "https://github.com/kubectl-fdb/kubectl-fdb/blob/main/")
-		file, anchor, _ := strings.Cut(link, "#")
-		text, err := os.ReadFile("../../../" + file)
-		if !is || err != nil || anchor != "" && !hasHeading(string(text), anchor) {
-			t.Errorf("%s links %s (%v)", r.Alert, r.Annotations["runbook_url"], err)
+		links(t, r.Alert, r.Annotations["runbook_url"], "docs/why.md#"+strings.ToLower(r.Alert))
+		if guide, is := r.Annotations["guide_url"]; is {
+			links(t, r.Alert, guide, "docs/")
 		}
 		if !strings.Contains(r.Annotations["description"], "kubectl fdb why {{ $labels.fdb_cluster }} -n {{ $labels.fdb_namespace }}") || r.Annotations["summary"] == "" {
 			t.Errorf("%s does not name the command that explains the cluster", r.Alert)
@@ -142,9 +171,25 @@ func TestAlertsLinkExistingDocsPages(t *testing.T) {
 		if r.For == "" || !slices.Contains(severities, r.Labels["severity"]) {
 			t.Errorf("%s has the severity %q and is for %q", r.Alert, r.Labels["severity"], r.For)
 		}
+		if unknown := slices.DeleteFunc(slices.Collect(maps.Keys(r.Annotations)), func(name string) bool {
+			return slices.Contains([]string{"summary", "description", "runbook_url", "guide_url"}, name)
+		}); len(unknown) > 0 {
+			t.Errorf("%s has the annotations %q", r.Alert, unknown)
+		}
 		if row := "| `" + r.Alert + "` | " + r.Labels["severity"] + " | " + r.For + " | "; !strings.Contains(string(page), row) {
 			t.Errorf("docs/observe.md has no row %s", row)
 		}
+	}
+}
+
+// links requires that a link of an alert leads to an existing heading, and begins with prefix.
+func links(t *testing.T, alert, url, prefix string) {
+	t.Helper()
+	link, is := strings.CutPrefix(url, "https://github.com/kubectl-fdb/kubectl-fdb/blob/main/")
+	file, anchor, _ := strings.Cut(link, "#")
+	text, err := os.ReadFile("../../../" + file)
+	if !is || err != nil || anchor != "" && !hasHeading(string(text), anchor) || !strings.HasPrefix(link, prefix) {
+		t.Errorf("%s links %q (%v), want an existing heading of %s", alert, url, err, prefix)
 	}
 }
 
