@@ -12,12 +12,11 @@ import (
 // `make demo-stop` leaves nothing behind. `make test-e2e` builds with the script that `make demo` builds with.
 func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	parent, err := os.MkdirTemp("", "demo") // a short path: the sandbox's sockets live below it
+	dir, err := shortDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(parent) })
-	dir := filepath.Join(parent, "sandbox")
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	own.Store(t.Name(), filepath.Join(dir, "kubeconfig"))
 	repository, err := filepath.Abs("../..")
 	if err != nil {

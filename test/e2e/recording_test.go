@@ -97,16 +97,19 @@ func (r *recording) backsUp() {
 	}))
 }
 
-// operates changes the spec, and replaces a process group with a command that waits.
+// operates changes the spec, and replaces a process group with a command that waits: for the lock, which is
+// held manually until the operation was observed. It would end at any moment otherwise.
 func (r *recording) operates() {
 	r.resource("spec changed", r.patch("fdb/sample", `{"spec":{"processCounts":{"storage":4}}}`))
 	r.resource("changed spec reconciled", r.until("a reconciled cluster again", "fdb/sample", isReconciled))
 	group := strings.Fields(kubectl(r.t, "fdb", "get", "process-groups", "sample", "-n", r.ns, "--class", "storage", "-o", "jsonpath={.items[*].id}"))[0]
+	want(r.t, fdb(r.t, "locks", "take", "sample", "-n", r.ns, "--for", "12h", "--wait", "--timeout", "5m", "--reason", "test"), 0)
 	ended := make(chan result, 1)
 	go func() {
 		ended <- fdb(r.t, "replace", "sample", group, "-n", r.ns, "--wait", "--yes", "--timeout", "9m")
 	}()
-	r.scrape("operation", has("operation_active", "1"), has("operation_targets", "1"), has("process_groups_marked_for_removal", "1"), noLock)
+	r.scrape("operation", has("operation_active", "1"), has("operation_targets", "1"), has("process_groups_marked_for_removal", "1"), has("lock_expiry_timestamp_seconds", ""))
+	want(r.t, fdb(r.t, "locks", "release", "sample", "--join", "-n", r.ns, "--wait", "--timeout", "5m"), 0)
 	want(r.t, <-ended, 0)
 	r.until("a reconciled cluster after the replacement", "fdb/sample", isReconciled)
 	r.scrape("healthy after the operation", lacks("operation_active"), has("process_groups_marked_for_removal", "0"), has("database_full_replication", "1"), noLock)

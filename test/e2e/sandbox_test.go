@@ -53,8 +53,7 @@ func runAll(m *testing.M) int {
 // start starts a sandbox with the resource definitions, and stores the path of its kubeconfig. What it
 // returns first ends the sandbox, also one that did not start.
 func start(kubeconfig *string, flags ...string) (down func(), err error) {
-	// A short path: the sandbox's sockets live below it.
-	dir, err := os.MkdirTemp("", "e2e")
+	dir, err := shortDir()
 	if err != nil {
 		return func() {}, err
 	}
@@ -72,6 +71,9 @@ func start(kubeconfig *string, flags ...string) (down func(), err error) {
 	*kubeconfig = filepath.Join(dir, "kubeconfig")
 	return down, applyCRDs(*kubeconfig)
 }
+
+// shortDir creates a directory with a short path: sockets of a sandbox live below it.
+func shortDir() (string, error) { return os.MkdirTemp("", "e2e") }
 
 // own has the kubeconfig of each test with a sandbox of its own, by the name of the test.
 var own sync.Map
