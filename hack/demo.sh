@@ -31,12 +31,9 @@ fi
 say "2/5 The custom resource definitions"
 crd=crd/foundationdbclusters.apps.foundationdb.org
 run kubectl apply --server-side -f manifests/crd
-# As long as a definition has no conditions at all, kubectl wait fails instead of waiting.
-for _ in {1..100}; do
-  [ -n "$(kubectl get "$crd" -o 'jsonpath={.status.conditions}')" ] && break
-  sleep 0.1
-done
-run kubectl wait --for=condition=Established --timeout=30s "$crd"
+# On a definition that has no conditions at all yet, waiting for one of them fails at once.
+kubectl wait --for=jsonpath='{.status.conditions}' --timeout=5m "$crd" >/dev/null
+run kubectl wait --for=condition=Established --timeout=5m "$crd"
 
 say "3/5 Create the FoundationDBCluster resource"
 run kubectl apply -f manifests/examples/minimal.yaml
