@@ -119,7 +119,7 @@ func TestStepsOfTheWorkflowUseParametersAndResultsThatExist(t *testing.T) {
 		"a result of no step":      {"{{steps.plan.outputs.parameters.exit-code}} == 1", "{{steps.plans.outputs.parameters.exit-code}} == 1"},
 		"a result of no template":  {"{{steps.plan.outputs.parameters.plan-sha256}}", "{{steps.plan.outputs.parameters.sha256}}"},
 		"a result of a later step": {"          - name: mode\n            value: plan\n", "          - name: mode\n            value: \"{{steps.apply.outputs.parameters.exit-code}}\"\n"},
-		"a file of another name":   {"path: /tmp/plan-sha256", "path: /tmp/sha256"},
+		"a file of another name":   {"/plan-sha256\n", "/sha256\n"},
 		"another directory":        {"value: /tmp", "value: /results"},
 		"no such parameter":        {"{{workflow.parameters.timeout}}", "{{workflow.parameters.limit}}"},
 		"no such input":            {"          - name: mode\n            value: apply", "          - name: kind\n            value: apply"},

@@ -71,13 +71,21 @@ func (f Facts) wrongAddresses(pod *corev1.Pod, n fdb.NameLookup) ([]Finding, str
 	return one(host(n.Name), message, f.fix("exec", "--", "getent", "ahosts", n.Name)...), ""
 }
 
-// podNamed returns the pod of the process group with this DNS name, nil if there is none.
-func (f Facts) podNamed(name string) *corev1.Pod {
+// groupNamed returns the process group with this DNS name; nil for a name of another cluster.
+func (f Facts) groupNamed(name string) *v1beta2.ProcessGroupStatus {
 	at := slices.IndexFunc(f.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return g.DNSName(f.Cluster) == name })
 	if at < 0 {
 		return nil
 	}
-	return f.Pod(f.Groups()[at])
+	return f.Groups()[at]
+}
+
+// podNamed returns the pod of the process group with this DNS name, nil if there is none.
+func (f Facts) podNamed(name string) *corev1.Pod {
+	if g := f.groupNamed(name); g != nil {
+		return f.Pod(g)
+	}
+	return nil
 }
 
 // addressesOf returns all IPs of a pod, and the one of its service.

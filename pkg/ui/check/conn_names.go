@@ -112,12 +112,10 @@ func (f Facts) unresolved(n fdb.NameLookup) []Finding {
 // lostPodOf returns the pod of a process group with this name, and whether it is missing or not
 // running. Names of other clusters are no pods of this one.
 func (f Facts) lostPodOf(name string) (pod string, lost bool) {
-	for _, g := range f.Groups() {
-		if g.DNSName(f.Cluster) != name {
-			continue
-		}
-		p := f.Pod(g)
-		return g.PodName(f.Cluster), p == nil || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
+	g := f.groupNamed(name)
+	if g == nil {
+		return "", false
 	}
-	return "", false
+	p := f.Pod(g)
+	return g.PodName(f.Cluster), p == nil || p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil
 }
