@@ -109,7 +109,7 @@ func askWebhook(t *testing.T, trusting *http.Client, address, pod string) *admis
 		t.Fatal(err)
 	}
 	var answer *http.Response
-	for range 500 { // until it listens
+	for range 3000 { // until it listens
 		if answer, err = trusting.Post("https://"+address+evictionhook.Path, "application/json", bytes.NewReader(text)); err == nil {
 			break
 		}

@@ -296,17 +296,21 @@ func errorText(err error) string {
 
 func TestTheEvictionWebhookAnswersDuringItsShutdownDelay(t *testing.T) {
 	g := newGiven(t)
-	r := run(t, g, func(r *running) { r.server.Delay = 500 * time.Millisecond })
+	r := run(t, g, func(r *running) { r.server.Delay, r.server.Clock = time.Hour, g.clock })
 	if _, _, err := r.ask(reviewOf(t, request("sample-storage-1"))); err != nil {
 		t.Fatal(err)
 	}
 	r.stop()
-	for r.server.Ready(t.Context()) == nil {
+	for !g.clock.HasWaiters() {
 		time.Sleep(time.Millisecond)
+	}
+	if r.server.Ready(t.Context()) == nil {
+		t.Error("ready although it ends")
 	}
 	if _, text, err := r.ask(reviewOf(t, request("sample-storage-1"))); err != nil || !strings.Contains(text, `"allowed":true`) {
 		t.Errorf("%s, %v", text, err)
 	}
+	g.clock.Step(time.Hour)
 	if err := <-r.ended; err != nil {
 		t.Error(err)
 	}

@@ -169,7 +169,7 @@ func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("no limit of a silence in %q", argv)
 	}
-	argv[at] = "1"
+	argv[at] = "4"                                                // a busy machine may delay the heartbeats of this test
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) // #nosec G204 -- that it runs is the test
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -181,7 +181,7 @@ func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for range 8 { // twice as long as it bears a silence
+	for range 32 { // twice as long as it continues without one
 		if _, err := stdin.Write([]byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it goes on without a client")
 	}
 }

@@ -39,7 +39,7 @@ func TestLocalExecReportsExitCodesAndTimeouts(t *testing.T) {
 		t.Fatal(err)
 	}
 	limited := shell("exec sleep 20")
-	limited.Limit = 50 * time.Millisecond
+	limited.Limit = 500 * time.Millisecond
 	cases := map[string]struct {
 		command  admin.Command
 		exitCode int

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,21 +230,42 @@ func (c *cluster) plan() recovery.Plan {
 
 func (c *cluster) apply(p recovery.Plan) error {
 	c.t.Helper()
-	// waiting takes no time, and ends with the context
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
-	defer cancel()
+	ctx, clock := impatient(c.t)
 	r := Run{
-		Cluster: c, Read: c.read, Report: func(recovery.Step, time.Time, error) {}, Clock: instant{clocktesting.NewFakeClock(time.Now())},
+		Cluster: c, Read: c.read, Report: func(recovery.Step, time.Time, error) {}, Clock: clock,
 		Tool: func(pod *corev1.Pod, _ string) (admin.Transport, error) { return tool{c, pod.Name}, nil },
 	}
 	return r.Apply(ctx, p)
 }
 
 // instant is a clock whose timers end at once.
-type instant struct{ *clocktesting.FakeClock }
+type instant struct {
+	*clocktesting.FakeClock
+	// timer is called for each one; nil for nothing.
+	timer func()
+}
 
-func (instant) NewTimer(time.Duration) clock.Timer {
+func (i instant) NewTimer(time.Duration) clock.Timer {
+	if i.timer != nil {
+		i.timer()
+	}
 	return clock.RealClock{}.NewTimer(time.Millisecond)
+}
+
+// maxTimers is how many timers a run starts before it waits in vain: no test needs half as many.
+const maxTimers = 200
+
+// impatient returns a context that ends with the last of maxTimers timers of a clock whose timers
+// end at once. So a run that waits in vain ends, and one that works may be as slow as the machine.
+func impatient(t *testing.T) (context.Context, instant) {
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	var timers atomic.Int32
+	return ctx, instant{FakeClock: clocktesting.NewFakeClock(time.Now()), timer: func() {
+		if timers.Add(1) == maxTimers {
+			cancel()
+		}
+	}}
 }
 
 func TestRecoverApplyWritesTheNewConnectionStringEverywhere(t *testing.T) {
@@ -272,7 +294,7 @@ func TestARecoveryTimeoutReportsTheAwaitedState(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("timed out"))
 	defer cancel()
 	reads := 0
-	r := Run{Clock: instant{clocktesting.NewFakeClock(time.Now())}, Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
+	r := Run{Clock: instant{FakeClock: clocktesting.NewFakeClock(time.Now())}, Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 		if reads++; reads > 1 {
 			<-ctx.Done()
 			return recovery.Facts{}, plan.Snapshot{}, ctx.Err()

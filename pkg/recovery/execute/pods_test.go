@@ -172,10 +172,9 @@ func (l *lost) plan() recovery.Plan {
 
 func (l *lost) apply(p recovery.Plan) error {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeout(l.t.Context(), 200*time.Millisecond)
-	defer cancel()
+	ctx, clock := impatient(l.t)
 	r := Run{
-		Cluster: l, Read: l.read, Held: l.heldNow, Client: l.client, Report: func(recovery.Step, time.Time, error) {}, Clock: instant{clocktesting.NewFakeClock(time.Now())},
+		Cluster: l, Read: l.read, Held: l.heldNow, Client: l.client, Report: func(recovery.Step, time.Time, error) {}, Clock: clock,
 		Tool: func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New("no file is written") },
 	}
 	return r.Apply(ctx, p)
@@ -377,7 +376,7 @@ func TestRebuildStatusIsIdempotent(t *testing.T) {
 	l.seen.Cluster = l.seen.Cluster.DeepCopy()
 	l.seen.Cluster.Status.ConnectionString, l.seen.Cluster.Status.ProcessGroups = "", nil
 	p := recovery.Plan{From: from, Rebuild: []recovery.Rebuilt{{ID: "storage-1", Class: "storage"}, {ID: "log-2", Class: "log"}}}
-	run := Run{Cluster: l, Clock: instant{clocktesting.NewFakeClock(time.Now())}}
+	run := Run{Cluster: l, Clock: instant{FakeClock: clocktesting.NewFakeClock(time.Now())}}
 	for range 2 {
 		if err := run.rebuildStatus(t.Context(), p); err != nil {
 			t.Fatal(err)

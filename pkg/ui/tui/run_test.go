@@ -56,15 +56,11 @@ func marked(t *testing.T) time.Duration {
 	return took
 }
 
-// A busy machine may be slower, so the best of a few counts.
+// It takes 100 ms, more on a busy machine, and would have no end if it waited for the feed.
 func TestTheDashboardQuitsPromptlyWhileTheFeedHangs(t *testing.T) {
-	best := time.Hour
-	for range 5 {
-		if best = min(best, marked(t)); best <= 200*time.Millisecond {
-			return
-		}
+	if took := marked(t); took > 10*time.Second {
+		t.Errorf("q took %s", took)
 	}
-	t.Errorf("q took %s at best", best)
 }
 
 func TestTheDashboardEndsWhenItsContextIsCanceled(t *testing.T) {

@@ -148,7 +148,7 @@ func serve(t *testing.T, s Sidecar) string {
 	go func() { ended <- s.Serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-ended })
 	address := net.JoinHostPort(s.Address, s.Port)
-	for range 100 {
+	for range 1500 {
 		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			return address
@@ -242,7 +242,7 @@ func TestRestartEndsTheSidecar(t *testing.T) {
 	l.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(t.Context()) }()
-	for range 100 {
+	for range 1500 {
 		answer, err := http.Post("http://127.0.0.1:"+s.Port+"/restart", "", nil)
 		if err == nil {
 			answer.Body.Close()
@@ -282,7 +282,12 @@ func TestFdbmonitorStartsAndStopsProcessesOfItsConf(t *testing.T) {
 	}()
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(m.ConfFile, []byte(text), 0o644); err != nil {
+		// never a part of it: that would end the process
+		next := m.ConfFile + ".next"
+		if err := os.WriteFile(next, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, m.ConfFile); err != nil {
 			t.Fatal(err)
 		}
 	}
