@@ -13,7 +13,8 @@ var networkFiles = map[string]struct {
 	why     string
 }{
 	"pkg/apply":            {[]string{"net"}, "checks --metrics-addr"},
-	"pkg/commands/webhook": {[]string{"net"}, "checks --address"},
+	"pkg/commands/cmdutil": {[]string{"net"}, "checks addresses in flags"},
+	"pkg/commands/webhook": {[]string{"net"}, "listens for the API server"},
 	"pkg/commands/dump":    {[]string{"net/http"}, "the names of status codes"},
 	"pkg/dumps":            {[]string{"net/http"}, "answers requests from a dump; it opens no connection"},
 	"pkg/evictionhook":     {[]string{"net", "net/http"}, "serves evictions"},

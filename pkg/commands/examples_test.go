@@ -24,6 +24,7 @@ var notRunHere = map[string]string{
 	"kubectl fdb dump diff":          "needs dumps; TestDumpDiffShowsWhatChanged has them",
 	"kubectl fdb watch":              "a screen; TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup and the page about it run them",
 	"kubectl fdb eviction-webhook":   "needs a certificate and a port; TestTheEvictionWebhookDecidesAsCanDrainAndChangesNothing has both",
+	"kubectl fdb metrics":            "serves until it is ended; TestMetricsAreServedWithoutPasses ends it",
 	"kubectl fdb failover":           "needs a database in two regions; TestARegionBecomesPrimaryAndBack has one",
 	"kubectl fdb recover apply":      "needs the plan of a loss; TestCoordinatorsAreRecoveredAtNewPodAddresses has one",
 	"kubectl fdb completion install": "writes beside the program; TestCompletionInstall has a directory for it",

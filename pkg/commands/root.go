@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/exporter"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/failover"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/gc"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
@@ -125,7 +126,7 @@ resources on demand. No operator has to run.`,
 			install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		}},
 		{"automate", "Automation Commands:", []*cobra.Command{
-			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), webhook.New(env),
+			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), exporter.New(env), webhook.New(env),
 		}},
 		{"support", "Support Commands:", []*cobra.Command{
 			tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),

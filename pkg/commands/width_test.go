@@ -39,6 +39,7 @@ var anyWidth = map[string]string{
 	"kubectl fdb completion install":     "prints the path of a file",
 	"kubectl fdb watch":                  "draws the dashboard, whose tests measure it",
 	"kubectl fdb eviction-webhook":       "serves until it is ended",
+	"kubectl fdb metrics":                "prints metrics for Prometheus",
 }
 
 // onTerminal runs a command on a terminal of a width, and returns all lines that are too long.

@@ -249,6 +249,14 @@ var journeys = map[string]journey{
 		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster --watch": {asksAUser}},
 		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --watch --yes -o json": endless},
 	},
+	"docs/observe.md": {
+		prepare: func(t *testing.T, p *walk) {
+			t.Helper()
+			up(counts)(t, p)
+			installHere(t, p)
+		},
+		leaveOut: map[string]string{"kubectl apply -n fdb -f manifests/observe/exporter-pod-monitor.yaml": "the sandbox has no Prometheus operator"},
+	},
 }
 
 // installNamespace creates the namespace of the pages that install something in the cluster.

@@ -34,6 +34,7 @@ var seeCommands = map[string]seeCommand{
 	"why":                     {args: []string{"why", "c"}},
 	"top":                     {args: []string{"top", "c"}},
 	"top processes":           {args: []string{"top", "processes", "c"}},
+	"metrics":                 {args: []string{"metrics", "c"}},
 	"check":                   {args: []string{"check", "c"}},
 	"events":                  {args: []string{"events", "c"}},
 	"can delete":              {args: []string{"can", "delete", "c", "STORAGE"}, codes: []int{0, 1}},

@@ -39,7 +39,7 @@ func alertRules(t *testing.T) []alertRule {
 // The objects have only fields of the types of the Prometheus operator, and the rules are what Prometheus
 // accepts, templates of annotations included.
 func TestObjectsForThePrometheusOperatorAreValid(t *testing.T) {
-	for name, into := range map[string]any{"prometheus-rule.yaml": &monitoringv1.PrometheusRule{}, "pod-monitor.yaml": &monitoringv1.PodMonitor{}} {
+	for name, into := range map[string]any{"prometheus-rule.yaml": &monitoringv1.PrometheusRule{}, "pod-monitor.yaml": &monitoringv1.PodMonitor{}, "exporter-pod-monitor.yaml": &monitoringv1.PodMonitor{}} {
 		text, err := os.ReadFile(readObserve(name))
 		if err != nil {
 			t.Fatal(err)

@@ -37,6 +37,7 @@ func viewRequirements() []CommandRequirements {
 		{"why --performance", viewing()},
 		{"top", viewing()},
 		{"top processes", viewing()},
+		{"metrics", viewing()},
 		{"why fdbbackup", slices.Concat(viewingBackups("foundationdbbackups"), operators())},
 		{"why fdbrestore", slices.Concat(viewingBackups("foundationdbrestores"), operators(), aroundRestores())},
 		{"can drain", slices.Concat(viewing(), operators(), everywhere(required(session.Permission{Verb: "get", Resource: "nodes"})), evictingAgents())},

@@ -26,6 +26,7 @@ var noSteps = map[string]string{
 	"run":                "a runbook cannot run another one",
 	"watch":              "the dashboard does not end",
 	"eviction-webhook":   "the webhook does not end",
+	"metrics":            "it is for Prometheus",
 	"completion":         "it is for shells",
 	"completion install": "it is for shells",
 	"docs":               "it writes files of its own",

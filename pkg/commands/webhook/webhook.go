@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -86,26 +86,10 @@ func (o options) check() error {
 	case o.listenAddr == "":
 		return exit.Usagef("--listen-addr must not be empty")
 	}
-	if err := checkAddress("--listen-addr", o.listenAddr); err != nil {
+	if err := cmdutil.CheckAddress("--listen-addr", o.listenAddr); err != nil {
 		return err
 	}
-	return checkAddress("--metrics-addr", o.metricsAddr)
-}
-
-// checkAddress accepts HOST:PORT with a numeric port, and the empty string.
-func checkAddress(flag, address string) error {
-	if address == "" {
-		return nil
-	}
-	const bits = 16
-	_, port, err := net.SplitHostPort(address)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, bits)
-	}
-	if err != nil {
-		return exit.Usagef("%s must be HOST:PORT or :PORT with a port up to 65535, not %q", flag, address)
-	}
-	return nil
+	return cmdutil.CheckAddress("--metrics-addr", o.metricsAddr)
 }
 
 func (o options) run(ctx context.Context) error {

@@ -47,8 +47,21 @@ type refusal struct {
 	gate  plan.Gate
 }
 
-// New makes the metrics of the cluster of that name and namespace. Now returns the time.
+// New makes the metrics of passes over the cluster of that name and namespace. Now returns the time.
 func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
+	m := unregistered(cluster, clusterNamespace, now)
+	m.registry.MustRegister(
+		m.passes, m.stages, m.actions, m.refusals, m.passSeconds, m.stageSeconds,
+		m.lastPass, m.conditions, m.generation, m.reconciled, m.retryAfter, m.processGroups,
+	)
+	for outcome := reconcile.Done; outcome <= reconcile.Failed; outcome++ {
+		m.passes.WithLabelValues(outcome.String()) // a rate needs a zero to start from
+	}
+	return m
+}
+
+// unregistered has only the metrics of the database and of operations in its registry.
+func unregistered(cluster, clusterNamespace string, now func() time.Time) *Metrics {
 	own := prometheus.Labels{"fdb_cluster": cluster, "fdb_namespace": clusterNamespace}
 	m := &Metrics{registry: prometheus.NewRegistry(), own: own, now: now}
 	m.addCounters(own)
@@ -58,13 +71,6 @@ func New(cluster, clusterNamespace string, now func() time.Time) *Metrics {
 	m.database.register(m.registry)
 	m.operations = newOperations(own, now)
 	m.registry.MustRegister(m.operations)
-	m.registry.MustRegister(
-		m.passes, m.stages, m.actions, m.refusals, m.passSeconds, m.stageSeconds,
-		m.lastPass, m.conditions, m.generation, m.reconciled, m.retryAfter, m.processGroups,
-	)
-	for outcome := reconcile.Done; outcome <= reconcile.Failed; outcome++ {
-		m.passes.WithLabelValues(outcome.String()) // a rate needs a zero to start from
-	}
 	return m
 }
 

@@ -207,7 +207,14 @@ func hasHeading(text, anchor string) bool {
 }
 
 // The monitor selects the pods of the Deployment, and a port that they have.
-func TestThePodMonitorSelectsThePodsOfTheDeployment(t *testing.T) {
+func TestThePodMonitorsSelectThePodsOfTheirDeployments(t *testing.T) {
+	monitorSelects(t, "pod-monitor.yaml", "../in-cluster/deployment.yaml")
+	monitorSelects(t, "exporter-pod-monitor.yaml", "exporter.yaml")
+}
+
+// monitorSelects compares a PodMonitor with a file whose last object is a Deployment.
+func monitorSelects(t *testing.T, monitorFile, deploymentFile string) {
+	t.Helper()
 	var monitor struct {
 		APIVersion string         `json:"apiVersion"`
 		Kind       string         `json:"kind"`
@@ -222,17 +229,18 @@ func TestThePodMonitorSelectsThePodsOfTheDeployment(t *testing.T) {
 			} `json:"podMetricsEndpoints"`
 		} `json:"spec"`
 	}
-	readStrict(t, "pod-monitor.yaml", &monitor)
+	readStrict(t, monitorFile, &monitor)
 	var deployment struct {
 		Spec struct {
 			Template corev1.PodTemplateSpec `json:"template"`
 		} `json:"spec"`
 	}
-	text, err := os.ReadFile("../../../manifests/in-cluster/deployment.yaml")
+	text, err := os.ReadFile(filepath.Join(observed, deploymentFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(text, &deployment); err != nil {
+	documents := strings.Split(string(text), "\n---\n")
+	if err := yaml.Unmarshal([]byte(documents[len(documents)-1]), &deployment); err != nil {
 		t.Fatal(err)
 	}
 	pod := deployment.Spec.Template
