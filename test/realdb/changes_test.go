@@ -32,17 +32,62 @@ func migrateEngine(t *test) {
 	c.discard(t)
 }
 
-// changePods changes the pod template: pods are deleted one fault domain at a time.
+// changePods changes the pod template: pods are deleted one fault domain at a time, which are the nodes.
 func changePods(t *test) {
 	c := create(t, "pods", doubled)
 	c.mark(t, t.Name())
+	stop, most := c.watchForLostNodes(t)
 	c.patch(t, `{"automationOptions":{"podUpdateStrategy":"Delete"},"processes":{"general":{"podTemplate":{"metadata":{"labels":{"journey":"pods"}}}}}}`)
 	c.reconcile(t)
+	stop()
+	if *most != 1 {
+		t.Errorf("all pods were deleted, and those of up to %d fault domains at once, want 1", *most)
+	}
 	if old := must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "journey!=pods", "-o", "name"); old != "" {
 		t.Errorf("reconciled, and pods have the old template:\n%s", old)
 	}
 	c.settled(t)
 	c.discard(t)
+}
+
+// watchForLostNodes counts, until it is stopped, on how many nodes of the present pods one is missing or does not run.
+func (c *cluster) watchForLostNodes(t *test) (stop func(), most *int) {
+	t.Helper()
+	running := func() (nodes map[string]string, known bool) {
+		nodes = map[string]string{}
+		r := run(t, "", "kubectl", "get", "pods", "-n", c.ns, "--field-selector", "status.phase=Running", "-o", `jsonpath={range .items[*]}{.metadata.name} {.spec.nodeName} {.metadata.deletionTimestamp}{"\n"}{end}`)
+		for line := range strings.Lines(r.stdout) {
+			if words := strings.Fields(line); len(words) == 2 { // a third is the time of its deletion
+				nodes[words[0]] = words[1]
+			}
+		}
+		return nodes, r.code == 0
+	}
+	before, known := running()
+	if !known || len(before) == 0 {
+		t.Fatalf("pods %v, known: %t", before, known)
+	}
+	most = new(int)
+	ending, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ending:
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+			now, known := running()
+			lost := map[string]bool{}
+			for pod, node := range before {
+				if _, runs := now[pod]; known && !runs {
+					lost[node] = true
+				}
+			}
+			*most = max(*most, len(lost))
+		}
+	}()
+	return sync.OnceFunc(func() { close(ending); <-ended }), most
 }
 
 // race runs two passes on one cluster at once: they take turns, and the database ends with
@@ -93,11 +138,24 @@ func raceForTheLock(t *test) {
 		})
 	}
 	owners := map[string]bool{}
+	compared := 0
 	for racing.Load() > 0 {
-		if owner := c.lockOwner(t); owner != "" {
+		before := c.lockValue(t)
+		owner := c.lockOwner(t)
+		// "second" holds it: the value has the name of its owner, and the same value was there before and after.
+		if value := c.lockValue(t); owner != "" && value == before {
+			compared++
+			if !strings.Contains(value, owner) {
+				t.Errorf("locks list reports that %s holds the lock, fdbcli has %s", owner, value)
+			}
+		}
+		if owner != "" {
 			owners[owner] = true
 		}
 		time.Sleep(200 * time.Millisecond)
+	}
+	if compared == 0 {
+		t.Error("the lock was never the same before and after: not compared")
 	}
 	running.Wait()
 	for i, one := range both {
@@ -127,6 +185,12 @@ func (c *cluster) replaced(t *test, id string, within time.Duration) {
 			return
 		}
 	}
+}
+
+// lockValue is the value of the key of the database lock, as the real fdbcli prints it.
+func (c *cluster) lockValue(t *test) string {
+	t.Helper()
+	return c.fdbcli(t, `option on ACCESS_SYSTEM_KEYS; get \xff\x02/org.foundationdb.kubernetes-operator/global`)
 }
 
 // lockOwner is the control-plane instance that holds the database lock; empty if none does, or if that is

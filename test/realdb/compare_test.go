@@ -134,8 +134,8 @@ func (c *cluster) agrees(t *test) {
 	}
 }
 
-// groupsAgree compares the addresses and the number of processes of `get process-groups` with
-// the processes of the real status.
+// groupsAgree compares the addresses, the number of processes, the class and which are coordinators and excluded
+// of `get process-groups` with the processes of the real status.
 func (c *cluster) groupsAgree(t *test) {
 	t.Helper()
 	eventually(t, time.Minute, func() string {
@@ -152,6 +152,12 @@ func (c *cluster) groupsAgree(t *test) {
 				}
 				if p.ClassType != g.Class {
 					wrong = append(wrong, fmt.Sprintf("%s: class %s, fdbcli has %s", g.ID, g.Class, p.ClassType))
+				}
+				if actually := actual.coordinates(p); flag(g.Coordinator) != strconv.FormatBool(actually) {
+					wrong = append(wrong, fmt.Sprintf("%s: coordinator %s, fdbcli has %t", g.ID, flag(g.Coordinator), actually))
+				}
+				if excluded := g.Exclusion != "none"; excluded != p.Excluded {
+					wrong = append(wrong, fmt.Sprintf("%s: exclusion %q, fdbcli has %t", g.ID, g.Exclusion, p.Excluded))
 				}
 			}
 		}

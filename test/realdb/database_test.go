@@ -2,6 +2,8 @@ package realdb
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -80,6 +82,19 @@ func (c *cluster) fdbcli(t *test, command string) string {
 func (c *cluster) status(t *test) document {
 	t.Helper()
 	return decode[document](t, c.fdbcli(t, "status json"))
+}
+
+// record keeps the real status document, as it is now, in the directory of RECORD; without one it does nothing.
+// Documents of a database that is not healthy cannot be made up.
+func (c *cluster) record(t *test, name string) {
+	t.Helper()
+	dir := os.Getenv("RECORD")
+	if dir == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(dir, newest()+"-"+name+".json"), []byte(c.fdbcli(t, "status json")), 0o600); err != nil {
+		t.Error(err)
+	}
 }
 
 // of returns the processes of a process group.

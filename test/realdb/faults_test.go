@@ -54,14 +54,20 @@ func freezeEachClass(t *test) {
 		t.Cleanup(func() {
 			run(t, "", "kubectl", "exec", "-n", c.ns, frozen.Pod, "-c", "foundationdb", "--", "sh", "-c", signalProcesses, "sh", "CONT")
 		})
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+		end := time.Now().Add(30 * time.Second)
+		c.record(t, "frozen-"+class)
+		for time.Now().Before(end) {
 			if r := c.fdb(t, "can delete", "pod/"+other.Pod); r.code == 0 && class != "stateless" {
 				t.Errorf("%s does not answer, and %s may be deleted:\n%s", frozen.Pod, other.Pod, r.stdout)
 			}
 			if r := c.fdb(t, "status", "-o", "json"); r.code == 0 {
 				t.Errorf("%s does not answer, and status ends with 0: %.1000s", frozen.Pod, r.stdout)
 			}
+			if r := c.fdb(t, "why"); r.code == 0 {
+				t.Errorf("%s does not answer, and why ends with 0: %.1000s", frozen.Pod, r.stdout)
+			}
 		}
+		c.record(t, "frozen-"+class+"-30s")
 		c.signal(t, frozen.Pod, "CONT")
 		c.must(t, "wait", "--for=healthy", "--timeout", "4m")
 		c.verify(t)
@@ -83,6 +89,7 @@ func exceedTheDeadline(t *test) {
 		}
 		return ""
 	})
+	c.record(t, "deadline")
 	pods, exclusions := c.podUIDs(t), c.fdbcli(t, "exclude")
 	c.patch(t, `{"processes":{"general":{"customParameters":[]}},"processCounts":{"storage":2}}`)
 	for _, class := range []string{"storage", "log", "stateless"} {
@@ -138,11 +145,54 @@ func fillTheDisks(t *test) {
 		}
 		return ""
 	})
+	c.record(t, "full-disks")
 	if r := c.fdb(t, "status", "-o", "json"); !strings.Contains(r.stdout, "storage_server_min_free_space") {
 		t.Errorf("status names no limit: %s%s", r.stdout, r.stderr)
 	}
 	c.patch(t, `{"processes":{"general":{"customParameters":[]}}}`)
 	c.reconcileWithin(t, 8*time.Minute)
+	c.settled(t)
+	c.discard(t)
+}
+
+// loseTheNames deletes the headless service, without which the names of the coordinators do not resolve. Addresses
+// that are known are used on, so the database may serve; nothing may call another loss safe, and a pass creates
+// the service again.
+func loseTheNames(t *test) {
+	c := create(t, "names", "routing: {useDNSInClusterFile: true}\n"+doubled)
+	c.mark(t, t.Name())
+	g, own := c.aCoordinator(t)
+	name := own.Locality["dns_name"]
+	if name == "" || !strings.Contains(c.connection(t), name) {
+		t.Fatalf("%s has the name %q, and the connection string is %s", g.ID, name, c.connection(t))
+	}
+	resolves := func() bool {
+		return run(t, "", "kubectl", "exec", "-n", c.ns, g.Pod, "-c", "foundationdb", "--", "getent", "ahosts", name).code == 0
+	}
+	if !resolves() {
+		t.Fatalf("%s does not resolve at first", name)
+	}
+	must(t, "kubectl", "delete", "service", c.name, "-n", c.ns)
+	eventually(t, time.Minute, func() string {
+		if resolves() {
+			return name + " still resolves"
+		}
+		return ""
+	})
+	c.record(t, "names-lost")
+	if r := c.fdb(t, "check", "--rules", "CONN"); r.code == 0 || !strings.Contains(r.stdout, name) {
+		t.Errorf("check does not name %s: exit code %d\n%s%s", name, r.code, r.stdout, r.stderr)
+	}
+	if r := c.fdb(t, "can delete", "pod/"+g.Pod); r.code == 0 && !c.status(t).Client.Coordinators.QuorumReachable {
+		t.Errorf("no quorum is reachable, and %s may be deleted:\n%s", g.Pod, r.stdout)
+	}
+	c.reconcile(t)
+	eventually(t, time.Minute, func() string {
+		if !resolves() {
+			return name + " does not resolve again"
+		}
+		return ""
+	})
 	c.settled(t)
 	c.discard(t)
 }

@@ -54,6 +54,7 @@ func journeys() []journey {
 		{"maintenance", 1, maintain},
 		{"create-triple", 1, createTriple},
 		{"volume", 1, loseAVolume},
+		{"names", 1, loseTheNames},
 		{"node", 1, loseANode},
 		{"race", 1, race},
 		{"create", 1, createUnified},

@@ -2,6 +2,7 @@ package realdb
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,8 +46,16 @@ func shrink(t *test) {
 		c.patch(t, `{"processCounts":{"storage":4,"log":4}}`)
 		c.reconcile(t)
 	}
+	before := c.groups(t)
 	c.patch(t, `{"processCounts":{"storage":3,"log":3}}`)
+	planned := c.ends(t, 1, "plan", "-o", "json").stdout
 	c.removes(t, "storage")
+	after := c.groups(t)
+	for _, g := range before {
+		if !slices.ContainsFunc(after, func(left group) bool { return left.ID == g.ID }) && !strings.Contains(planned, `"`+g.ID+`"`) {
+			t.Errorf("%s was removed, and the plan did not name it:\n%s", g.ID, planned)
+		}
+	}
 	for _, class := range []string{"storage", "log"} {
 		if got := len(c.of(t, class)); got != 3 {
 			t.Errorf("%d process groups of class %s, want 3", got, class)
