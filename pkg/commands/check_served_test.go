@@ -77,6 +77,31 @@ func TestServedCertificatesAreReadOnlyIfARuleRequiresThem(t *testing.T) {
 	}
 }
 
+// renewing are servers that serve the certificate from before a renewal until they have been read once.
+type renewing struct{ servers }
+
+func (s renewing) ReadServed(ctx context.Context, addresses []fdb.Address) ([]fdb.ServedCertificate, error) {
+	if *s.reads == 0 {
+		s.serve = fdb.ServedCertificate{Fingerprint: strings.Repeat("ab", 32), NotBefore: sim.Noon.Add(-12 * time.Hour), NotAfter: sim.Noon.Add(12 * time.Hour)}
+	}
+	return s.servers.ReadServed(ctx, addresses)
+}
+
+// The command of docs/tls.md ends once the renewal is complete, although less than a week is left of the
+// certificate from its beginning.
+func TestTheCheckOfARenewalEndsWithACertificateOfADay(t *testing.T) {
+	end := sim.Noon.Add(24 * time.Hour)
+	mounted := pemBetween(t, sim.Noon, end)
+	g := withTLS(t, mounted)
+	reads := 0
+	g.connect = func() (session.Session, error) {
+		return renewing{servers{simulated{g.cluster, g}, fdb.ServedCertificate{Fingerprint: fingerprintOf(t, mounted), NotBefore: sim.Noon, NotAfter: end}, nil, &reads}}, nil
+	}
+	if code := g.run("check", "sample", "--rules", "CERT", "--wait", "--fail-on", "warning", "--timeout", "13h"); code != exit.ExitDone || reads != 2 {
+		t.Errorf("exit code %d after %d reads, want 0 after 2\n%s%s", code, reads, &g.out, &g.err)
+	}
+}
+
 // withTLS is a reconciled cluster with TLS whose pods mount a certificate.
 func withTLS(t *testing.T, certificate []byte) *given {
 	t.Helper()

@@ -177,6 +177,9 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 	if end := got["tls"].Expires["tls.crt"]; !end.Equal(sim.Noon) || got["tls"].Unread != "" {
 		t.Errorf("got %+v, want the first end, which is %s", got["tls"], sim.Noon)
 	}
+	if begin := got["tls"].ValidFrom["tls.crt"]; !begin.Equal(sim.Noon.Add(-time.Hour)) {
+		t.Errorf("valid from %s, want the begin of the certificate that ends first", begin)
+	}
 	if issued := got["tls"].Issued; !issued.Equal(sim.Noon) {
 		t.Errorf("issued at %s, want when the newest became valid, %s", issued, sim.Noon)
 	}
@@ -185,14 +188,19 @@ func TestCertificatesAreReadFromMountedSecrets(t *testing.T) {
 	}
 }
 
-// pemOf is a certificate that ends at a time.
+// pemOf is a certificate of an hour that ends at a time.
 func pemOf(t *testing.T, end time.Time) []byte {
+	t.Helper()
+	return pemBetween(t, end.Add(-time.Hour), end)
+}
+
+func pemBetween(t *testing.T, begin, end time.Time) []byte {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.Add(-time.Hour), NotAfter: end}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: begin, NotAfter: end}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

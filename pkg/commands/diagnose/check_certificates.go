@@ -64,10 +64,10 @@ func mountedSecrets(s plan.Snapshot) []string {
 	return names
 }
 
-// expiries returns the expiry of the first certificate under each key of a Secret, and when the
-// newest of all became valid.
+// expiries returns the validity of the first certificate to expire under each key of a Secret, and
+// when the newest of all became valid.
 func expiries(data map[string][]byte) check.Secret {
-	found := check.Secret{Expires: map[string]time.Time{}}
+	found := check.Secret{Expires: map[string]time.Time{}, ValidFrom: map[string]time.Time{}}
 	for key, text := range data {
 		for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 			if block.Type != "CERTIFICATE" {
@@ -79,7 +79,7 @@ func expiries(data map[string][]byte) check.Secret {
 				continue
 			}
 			if end, known := found.Expires[key]; !known || certificate.NotAfter.Before(end) {
-				found.Expires[key] = certificate.NotAfter
+				found.Expires[key], found.ValidFrom[key] = certificate.NotAfter, certificate.NotBefore
 			}
 			found.Fingerprints = append(found.Fingerprints, fdb.Fingerprint(block.Bytes))
 			if certificate.NotBefore.After(found.Issued) {

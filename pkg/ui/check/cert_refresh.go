@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -69,7 +70,7 @@ func outdatedCertificates(f Facts) ([]Finding, string) {
 				untested.add("", "the uptime is unknown for "+phrase.Count(unknown, "process"))
 			}
 			found = append(found, Finding{
-				Subjects: older, Since: secret.Issued, Fix: []string{"describe", "secret", name},
+				Subjects: subjectsOf(older), Since: secret.Issued, Fix: f.restartOf(older),
 				Message: fmt.Sprintf("may use the certificate from before the renewal of Secret %s at %s, until %s at the latest", name, secret.Issued.UTC().Format(time.RFC3339), read.UTC().Format(time.RFC3339)),
 			}.some()...)
 		}
@@ -79,17 +80,36 @@ func outdatedCertificates(f Facts) ([]Finding, string) {
 
 // startedBefore returns the processes that were started before a time, and counts those of unknown
 // uptime. Those whose served certificate is known are neither: CERT-005 judges them.
-func (f Facts) startedBefore(t time.Time) (older []string, unknown int) {
+func (f Facts) startedBefore(t time.Time) (older []fdb.Process, unknown int) {
 	for _, p := range f.Database.Status.ProcessList() {
 		switch uptime, known := p.Uptime(); {
 		case f.servedBy(p).Fingerprint != "":
 		case !known:
 			unknown++
 		case f.Now.Add(-uptime).Before(t):
-			older = append(older, process(p))
+			older = append(older, p)
 		}
 	}
 	return older, unknown
+}
+
+// restartOf returns the dry run of a restart of the classes of processes, which makes them read their
+// certificates again.
+func (f Facts) restartOf(processes []fdb.Process) []string {
+	var classes []string
+	for _, p := range processes {
+		classes = append(classes, p.ClassType)
+	}
+	slices.Sort(classes)
+	return f.fix("restart", "--class", strings.Join(slices.Compact(classes), ","), "--dry-run")
+}
+
+func subjectsOf(processes []fdb.Process) []string {
+	var all []string
+	for _, p := range processes {
+		all = append(all, process(p))
+	}
+	return all
 }
 
 // certRefreshText describes when a renewed certificate is in use, and whether that is in time

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -99,13 +98,8 @@ func servedCertificates(f Facts) ([]Finding, string) {
 	var found []Finding
 	foreign, unread := f.foreignCertificates()
 	for c, processes := range foreign {
-		var subjects, classes []string
-		for _, p := range processes {
-			subjects, classes = append(subjects, process(p)), append(classes, p.ClassType)
-		}
-		slices.Sort(classes)
 		found = append(found, Finding{
-			Subjects: subjects, Fix: f.fix("restart", "--class", strings.Join(slices.Compact(classes), ","), "--dry-run"),
+			Subjects: subjectsOf(processes), Fix: f.restartOf(processes),
 			Message: fmt.Sprintf("the served certificate is in no mounted Secret: SHA-256 %.16s, valid from %s to %s",
 				c.Fingerprint, c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339)) + certRefreshText(f.Cluster, c.NotAfter.Sub(f.Now)),
 		})

@@ -104,6 +104,8 @@ type Secret struct {
 	// Expires is when each certificate expires, by key of the Secret: of several under one key
 	// the first.
 	Expires map[string]time.Time
+	// ValidFrom is when each of these certificates became valid, by key; absent if unknown.
+	ValidFrom map[string]time.Time
 	// Issued is when the newest certificate became valid; zero if unknown. Processes that started
 	// earlier have read an older one.
 	Issued time.Time

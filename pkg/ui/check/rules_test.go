@@ -146,7 +146,7 @@ var problems = map[string]problem{
 	"a certificate that has expired":      {"CERT-001", expiring(-time.Hour), "expires at 2026-11-20T11:00:00Z", "describe secret tls"},
 	"a certificate of a few more days":    {"CERT-002", expiring(6 * 24 * time.Hour), "expires at", "describe secret tls"},
 	"a certificate of a few more weeks":   {"CERT-003", expiring(29 * 24 * time.Hour), "expires at", "describe secret tls"},
-	"a certificate that was just renewed": {"CERT-004", renewed(time.Hour), "may use the certificate from before the renewal of Secret tls at 2026-11-20T11:00:00Z, until 2026-11-20T23:00:00Z at the latest", "describe secret tls"},
+	"a certificate that was just renewed": {"CERT-004", renewed(time.Hour), "may use the certificate from before the renewal of Secret tls at 2026-11-20T11:00:00Z, until 2026-11-20T23:00:00Z at the latest", "fdb restart sample --class log,stateless,storage --dry-run"},
 	"a served certificate of before":      {"CERT-005", serving(sumOld), "the served certificate is in no mounted Secret: SHA-256 0123456789abcdef, valid from 2026-11-19T12:00:00Z to 2027-01-19T12:00:00Z; running processes read a renewed Secret up to 12h0m0s later (the default of tls_cert_refresh_delay_seconds)", "fdb restart sample --class log,stateless,storage --dry-run"},
 	"a process of another version":        {"UPGRADE-001", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.1.26" }) }, "runs 7.1.26, 7.3.79 desired", "fdb plan"},
 	"a version with a known defect":       {"UPGRADE-003", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Version = "7.4.7" }) }, "bounce-impact-never-clean, https://github.com/apple/foundationdb/pull/13343", "fdb version"},
