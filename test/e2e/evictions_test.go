@@ -66,6 +66,9 @@ func TestARemovalWithRespectPDBWaitsForAnotherTeamsBudget(t *testing.T) {
 	if r := fdb(t, "check", "c", "-n", ns, "--rules", "PDB-001", "--fail-on", "warning"); r.code != 1 || !strings.Contains(r.stdout, "use an integer minAvailable") {
 		t.Errorf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
 	}
+	fix := fdb(t, "check", "c", "-n", ns, "--rules", "PDB-001", "-o", "jsonpath={.items[0].findings[0].fix}").stdout
+	want(t, run(t, "/bin/sh", "-c", fix), 0)
+	kubectl(t, "wait", "-n", ns, "pdb/theirs", "--for=jsonpath={.status.disruptionsAllowed}=1", "--timeout=2m")
 	kubectl(t, "delete", "pdb", "theirs", "-n", ns)
 	want(t, fdb(t, "replace", "c", group, "-n", ns, "--wait", "--yes", "--respect-pdb", "--timeout", "10m"), 0)
 }

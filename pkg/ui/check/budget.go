@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // budgets returns the rules about PodDisruptionBudgets that select pods of the cluster, whoever
@@ -21,12 +23,12 @@ func budgets() []Rule {
 	return []Rule{
 		{
 			Code: "PDB-001", Severity: Warning, Title: "Kubernetes can compute every disruption budget",
-			Why:  "Pods of a cluster have no controller with a scale, so Kubernetes cannot convert a percentage or maxUnavailable into a number of pods: it refuses every eviction, or counts wrong. Only an integer minAvailable works.",
+			Why:  "Pods of a cluster have no controller with a scale, so Kubernetes cannot convert a percentage or maxUnavailable into a number of pods: it refuses every eviction, or counts wrong. Only an integer minAvailable works. It has to follow the number of pods, as the budget that passes keep does (annotation kubectl-fdb/pod-disruption-budgets).",
 			find: eachBudget(incomputable),
 		},
 		{
 			Code: "PDB-002", Severity: Warning, Title: "No disruption budget refuses every eviction",
-			Why:  "All pods are healthy and none may be evicted: kubectl drain, autoscalers and upgrades of nodes wait without end. kubectl fdb drain deletes pods and is not concerned.",
+			Why:  "All pods are healthy and none may be evicted: kubectl drain, autoscalers and upgrades of nodes wait without end. The fix allows one eviction at a time; it has to be repeated when the number of pods changes, which passes do for their own budget. kubectl fdb drain deletes pods and is not concerned.",
 			find: eachBudget(closed),
 		},
 		{
@@ -79,7 +81,8 @@ func incomputable(f Facts, b *policyv1.PodDisruptionBudget) ([]Finding, string) 
 	if failed := syncFailure(b); failed != nil {
 		message += "; Kubernetes reports " + failed.Reason + ": " + failed.Message
 	}
-	return with(one(budgetSubject(b), message, "edit", "poddisruptionbudget", b.Name))
+	hint, fix := f.openBudget(b, f.podsOfBudget(b))
+	return with(one(budgetSubject(b), message+hint, fix...))
 }
 
 // closed finds a budget that allows no eviction although all of its pods are healthy.
@@ -97,7 +100,57 @@ func closed(f Facts, b *policyv1.PodDisruptionBudget) ([]Finding, string) {
 	if b.Name == objects.DisruptionBudgetName(f.Cluster) && metav1.IsControlledBy(b, f.Cluster) {
 		return with(one(budgetSubject(b), message+"; a pass opens it once the database can lose any one pod", f.fix("plan")...))
 	}
-	return with(one(budgetSubject(b), message, "edit", "poddisruptionbudget", b.Name))
+	hint, fix := f.openBudget(b, int(s.ExpectedPods))
+	return with(one(budgetSubject(b), message+hint, fix...))
+}
+
+// podsOfBudget returns how many pods a budget selects; 0 if it is unknown, since it may select pods
+// of other workloads too.
+func (f Facts) podsOfBudget(b *policyv1.PodDisruptionBudget) int {
+	mine := len(f.selectedBy(b))
+	if syncFailure(b) == nil && b.Status.ObservedGeneration >= b.Generation && int(b.Status.ExpectedPods) == mine {
+		return mine
+	}
+	if b.Spec.Selector == nil {
+		return 0
+	}
+	for key, value := range f.Cluster.MatchLabels() {
+		if b.Spec.Selector.MatchLabels[key] != value {
+			return 0
+		}
+	}
+	return mine
+}
+
+// openBudget returns the command that makes a budget over so many pods allow one eviction at a time
+// while all of them are healthy. Where an eviction would interrupt the only copy of something, it is a
+// drain instead, with a hint.
+func (f Facts) openBudget(b *policyv1.PodDisruptionBudget, pods int) (hint string, fix []string) {
+	kind := "poddisruptionbudget"
+	switch {
+	case pods == 1 || f.singleCopyIn(b):
+		hint = "; no budget can allow the eviction of the only copy: kubectl fdb drain moves it first"
+		for _, name := range f.selectedBy(b) {
+			if node := f.Pods[name].Spec.NodeName; node != "" {
+				return hint, f.fix("drain", node, "--dry-run")
+			}
+		}
+		return hint, []string{"describe", kind, b.Name}
+	case pods == 0:
+		return "; how many pods it selects is unknown, since its selector does not require the labels of the cluster", []string{"describe", kind, b.Name}
+	}
+	return "", []string{"patch", kind, b.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"maxUnavailable":null,"minAvailable":%d}}`, pods-1)}
+}
+
+// singleCopyIn reports whether a budget selects a pod with the only copy of data or logs.
+func (f Facts) singleCopyIn(b *policyv1.PodDisruptionBudget) bool {
+	if f.Cluster.Spec.DatabaseConfiguration.RedundancyMode != v1beta2.RedundancyModeSingle && !safety.NeverDisruptable(f.Snapshot) {
+		return false
+	}
+	selected := f.selectedBy(b)
+	return slices.ContainsFunc(f.podsWithState(), func(g *v1beta2.ProcessGroupStatus) bool {
+		return slices.Contains(selected, f.Pod(g).Name)
+	})
 }
 
 // syncFailure returns the condition by which Kubernetes reports that it cannot compute a budget;

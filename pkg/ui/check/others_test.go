@@ -21,18 +21,33 @@ import (
 var otherProblems = map[string]problem{
 	"a budget with maxUnavailable": {"PDB-001", budget("apps", func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, new(intstr.FromInt32(1))
-	}), "maxUnavailable: 1 of 12 selected pods cannot be computed: use an integer minAvailable", "edit poddisruptionbudget apps"},
+	}), "maxUnavailable: 1 of 12 selected pods cannot be computed: use an integer minAvailable", `patch poddisruptionbudget apps --type merge -p {"spec":{"maxUnavailable":null,"minAvailable":11}} -n fdb`},
 	"a budget with a percentage": {"PDB-001", budget("apps", func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.MinAvailable = new(intstr.FromString("80%"))
 		b.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Reason: policyv1.SyncFailedReason, Message: "no scale"}}
-	}), "minAvailable: 80% of 12 selected pods cannot be computed: use an integer minAvailable; Kubernetes reports SyncFailed: no scale", "edit poddisruptionbudget apps"},
+	}), "minAvailable: 80% of 12 selected pods cannot be computed: use an integer minAvailable; Kubernetes reports SyncFailed: no scale; how many pods it selects is unknown, since its selector does not require the labels of the cluster", "describe poddisruptionbudget apps"},
+	"a budget with a percentage over this cluster": {"PDB-001", ofCluster(budget("apps", func(b *policyv1.PodDisruptionBudget) {
+		b.Spec.MinAvailable, b.Spec.Selector = new(intstr.FromString("80%")), &metav1.LabelSelector{MatchLabels: map[string]string{v1beta2.LabelClusterName: "sample"}}
+		b.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Reason: policyv1.SyncFailedReason, Message: "no scale"}}
+	})), "Kubernetes reports SyncFailed: no scale", `patch poddisruptionbudget apps --type merge -p {"spec":{"maxUnavailable":null,"minAvailable":11}} -n fdb`},
 	"a budget that could not be computed": {"PDB-002", budget("apps", func(b *policyv1.PodDisruptionBudget) {
 		b.Status.Conditions = []metav1.Condition{{Type: policyv1.DisruptionAllowedCondition, Reason: policyv1.SyncFailedReason, Message: "no scale"}}
 	}), "Kubernetes could not compute it, and refuses every eviction", "describe poddisruptionbudget apps"},
 	"a budget that allows nothing": {"PDB-002", budget("apps", func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.MinAvailable = new(intstr.FromInt32(12))
 		b.Status.DesiredHealthy, b.Status.DisruptionsAllowed = 12, 0
-	}), "12 of 12 pods healthy, 12 required: no pod may be evicted", "edit poddisruptionbudget apps"},
+	}), "12 of 12 pods healthy, 12 required: no pod may be evicted", `patch poddisruptionbudget apps --type merge -p {"spec":{"maxUnavailable":null,"minAvailable":11}} -n fdb`},
+	"a closed budget that selects other pods too": {"PDB-002", budget("apps", func(b *policyv1.PodDisruptionBudget) {
+		b.Spec.MinAvailable = new(intstr.FromInt32(20))
+		b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.DisruptionsAllowed = 20, 20, 20, 0
+	}), "20 of 20 pods healthy, 20 required", `"minAvailable":19}`},
+	"a closed budget over the only copy": {"PDB-002", both(budget("apps", func(b *policyv1.PodDisruptionBudget) {
+		b.Status.DesiredHealthy, b.Status.DisruptionsAllowed = 12, 0
+	}), single), "no budget can allow the eviction of the only copy", "fdb drain sample node-"},
+	"a closed budget over one pod": {"PDB-002", budget("apps", func(b *policyv1.PodDisruptionBudget) {
+		b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.DisruptionsAllowed = 1, 1, 1, 0
+	}), "kubectl fdb drain moves it first", "--dry-run"},
+	"a closed budget over stateless pods of one copy": {"PDB-002", both(ofClass("stateless"), single), "3 of 3 pods healthy", `"minAvailable":2}`},
 	"our budget, closed": {"PDB-002", func(f *Facts) {
 		f.Cluster.UID = "1"
 		budget(objects.DisruptionBudgetName(f.Cluster), func(b *policyv1.PodDisruptionBudget) {
@@ -87,6 +102,37 @@ func budget(name string, edit func(*policyv1.PodDisruptionBudget)) func(*Facts) 
 		}
 		f.Others.Budgets = append(f.Others.Budgets, b)
 	}
+}
+
+// ofCluster gives all pods the label of the cluster.
+func ofCluster(then func(*Facts)) func(*Facts) {
+	return func(f *Facts) {
+		for _, p := range f.Pods {
+			p.Labels = map[string]string{v1beta2.LabelClusterName: "sample"}
+		}
+		then(f)
+	}
+}
+
+// ofClass is a budget that allows no eviction of the pods of a class.
+func ofClass(class v1beta2.ProcessClass) func(*Facts) {
+	return func(f *Facts) {
+		n := int32(0)
+		for _, g := range f.Groups() {
+			if g.ProcessClass == class {
+				f.Pod(g).Labels = map[string]string{"class": string(class)}
+				n++
+			}
+		}
+		budget("apps", func(b *policyv1.PodDisruptionBudget) {
+			b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"class": string(class)}}
+			b.Status.ExpectedPods, b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.DisruptionsAllowed = n, n, n, 0
+		})(f)
+	}
+}
+
+func single(f *Facts) {
+	f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
 }
 
 func onNode(edit func(*corev1.Node)) func(*Facts) {
