@@ -21,7 +21,7 @@ func othersOf(ctx context.Context, c client.Client, namespace string, options ch
 		o.BudgetsUnread = unread(c.List(ctx, budgets, client.InNamespace(namespace)))
 		o.Budgets = budgets.Items
 	}
-	if options.AsksFor("SCALE", "STORAGE-004", "RBAC") {
+	if options.AsksFor("SCALE-001", "SCALE-003", "SCALE-004", "STORAGE-004", "RBAC") {
 		nodes := &corev1.NodeList{}
 		o.NodesUnread = unread(c.List(ctx, nodes))
 		o.Nodes = nodes.Items

@@ -10,12 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // Labels, annotations and taints of the controllers that add and remove nodes. Sources: the
-// documentation of Karpenter (v1), of the Cluster Autoscaler, and of Kubernetes.
+// documentation of Karpenter (v1), of the Cluster Autoscaler, of the AWS Node Termination Handler, and of
+// Kubernetes.
 const (
 	karpenterNodePool     = "karpenter.sh/nodepool"
 	karpenterDoNotDisrupt = "karpenter.sh/do-not-disrupt"
@@ -24,6 +26,11 @@ const (
 	safeToEvict           = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 	toBeDeleted           = "ToBeDeletedByClusterAutoscaler"
 	deletionCandidate     = "DeletionCandidateOfClusterAutoscaler"
+	cloudShutdown         = "node.cloudprovider.kubernetes.io/shutdown"
+	spotInterruption      = "aws-node-termination-handler/spot-itn"
+	scheduledMaintenance  = "aws-node-termination-handler/scheduled-maintenance"
+	lifecycleTermination  = "aws-node-termination-handler/asg-lifecycle-termination"
+	rebalance             = "aws-node-termination-handler/rebalance-recommendation"
 )
 
 // autoscalers returns the rules about controllers that remove nodes.
@@ -36,13 +43,18 @@ func autoscalers() []Rule {
 		},
 		{
 			Code: "SCALE-002", Severity: Warning, Title: "No pod with data is declared safe to evict",
-			Why:  "The Cluster Autoscaler leaves nodes alone whose pods have no replica set or the like, unless the annotation cluster-autoscaler.kubernetes.io/safe-to-evict is true. Then it evicts them to remove a node that is little used.",
+			Why:  "The Cluster Autoscaler leaves nodes alone whose pods have no replica set or the like, unless the annotation cluster-autoscaler.kubernetes.io/safe-to-evict is true. Then it evicts them to remove a node that is little used. That holds for its default --skip-nodes-with-custom-controller-pods=true; with false it may also evict pods without the annotation. The value false prevents it in any case.",
 			find: declaredSafe,
 		},
 		{
 			Code: "SCALE-003", Severity: Warning, Title: "No node with pods is about to be removed",
 			Why:  "An autoscaler, a cloud or a user removes the node. Drain it first, while its processes can still hand over their data.",
 			find: vanishingNodes,
+		},
+		{
+			Code: "SCALE-004", Severity: Info, Title: "No cordoned node has pods of the cluster",
+			Why:  "A drain runs, waits for something, was interrupted, or has not begun. No new pod is scheduled to the node: a pod without a volume moves to another node if it is recreated, and one whose volume is bound to the node stays pending.",
+			find: cordonedNodes,
 		},
 	}
 }
@@ -129,18 +141,53 @@ func annotationPatch(cluster *v1beta2.FoundationDBCluster, class v1beta2.Process
 
 // vanishingNodes finds nodes with pods of the cluster that are about to be removed.
 func vanishingNodes(f Facts) ([]Finding, string) {
+	return f.eachUsedNode(func(n *corev1.Node, _ int) *Finding {
+		message, since := vanishes(n)
+		if message == "" {
+			return nil
+		}
+		return &Finding{Message: message, Since: since, Fix: f.fix("drain", n.Name)}
+	})
+}
+
+// cordonedNodes finds nodes with pods of the cluster that are cordoned, unless SCALE-003 finds them.
+func cordonedNodes(f Facts) ([]Finding, string) {
+	return f.eachUsedNode(func(n *corev1.Node, pods int) *Finding {
+		if message, _ := vanishes(n); message != "" || !n.Spec.Unschedulable {
+			return nil
+		}
+		finding := &Finding{Message: "the node is cordoned, with " + phrase.Count(pods, "pod") + " of the cluster", Fix: f.fix("drain", n.Name)}
+		for _, t := range n.Spec.Taints {
+			if t.Key == corev1.TaintNodeUnschedulable {
+				finding.Since = addedAt(t)
+			}
+		}
+		if f.Lease.OperationActive && f.Lease.Operation != nil {
+			finding.Message += "; active operation: " + f.Lease.Operation.Command
+			finding.Fix = []string{"fdb", "operations", "list"}
+		}
+		return finding
+	})
+}
+
+// eachUsedNode returns the findings about each node with pods of the cluster, by their number.
+func (f Facts) eachUsedNode(judge func(n *corev1.Node, pods int) *Finding) ([]Finding, string) {
 	if why := f.Others.unreadNodes(); why != "" {
 		return nil, why
 	}
-	used := map[string]bool{}
+	used := map[string]int{}
 	for _, p := range f.Pods {
-		used[p.Spec.NodeName] = true
+		used[p.Spec.NodeName]++
 	}
 	var found []Finding
 	for i := range f.Others.Nodes {
 		n := &f.Others.Nodes[i]
-		if message, since := vanishes(n); used[n.Name] && message != "" {
-			found = append(found, Finding{Subjects: []string{"node/" + n.Name}, Message: message, Since: since, Fix: f.fix("drain", n.Name)})
+		if used[n.Name] == 0 {
+			continue
+		}
+		if finding := judge(n, used[n.Name]); finding != nil {
+			finding.Subjects = []string{"node/" + n.Name}
+			found = append(found, *finding)
 		}
 	}
 	return found, ""
@@ -170,6 +217,16 @@ func removes(taint string) string {
 		return "the Cluster Autoscaler may remove the node soon"
 	case corev1.TaintNodeOutOfService:
 		return "the node is out of service: its pods are deleted, and their volumes detached"
+	case cloudShutdown:
+		return "the cloud has shut the node down"
+	case spotInterruption:
+		return "AWS reclaims the spot node within two minutes"
+	case scheduledMaintenance:
+		return "AWS has scheduled maintenance of the node"
+	case lifecycleTermination:
+		return "the Auto Scaling group of AWS terminates the node"
+	case rebalance:
+		return "AWS expects to reclaim the spot node soon"
 	default:
 		return ""
 	}

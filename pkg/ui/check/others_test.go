@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
@@ -59,10 +60,19 @@ var otherProblems = map[string]problem{
 	"a pod that is declared safe to evict": {"SCALE-002", onPod(func(p *corev1.Pod) {
 		p.Annotations = map[string]string{"cluster-autoscaler.kubernetes.io/safe-to-evict": "true"}
 	}), "the Cluster Autoscaler may evict it", `{"annotations":{"cluster-autoscaler.kubernetes.io/safe-to-evict":"false"}}`},
-	"a node that Karpenter removes":       {"SCALE-003", nodeWith("karpenter.sh/disrupted"), "Karpenter removes the node: taint karpenter.sh/disrupted", "fdb drain sample node-"},
-	"a node that the autoscaler takes":    {"SCALE-003", nodeWith("ToBeDeletedByClusterAutoscaler"), "the Cluster Autoscaler removes the node", "fdb drain sample node-"},
-	"a candidate of the autoscaler":       {"SCALE-003", nodeWith("DeletionCandidateOfClusterAutoscaler"), "may remove the node soon", "fdb drain sample node-"},
-	"a node out of service":               {"SCALE-003", nodeWith("node.kubernetes.io/out-of-service"), "out of service", "fdb drain sample node-"},
+	"a node that Karpenter removes":      {"SCALE-003", nodeWith("karpenter.sh/disrupted"), "Karpenter removes the node: taint karpenter.sh/disrupted", "fdb drain sample node-"},
+	"a node that the autoscaler takes":   {"SCALE-003", nodeWith("ToBeDeletedByClusterAutoscaler"), "the Cluster Autoscaler removes the node", "fdb drain sample node-"},
+	"a candidate of the autoscaler":      {"SCALE-003", nodeWith("DeletionCandidateOfClusterAutoscaler"), "may remove the node soon", "fdb drain sample node-"},
+	"a node out of service":              {"SCALE-003", nodeWith("node.kubernetes.io/out-of-service"), "out of service", "fdb drain sample node-"},
+	"a node that the cloud shut down":    {"SCALE-003", nodeWith("node.cloudprovider.kubernetes.io/shutdown"), "the cloud has shut the node down", "fdb drain sample node-"},
+	"a spot interruption":                {"SCALE-003", nodeWith("aws-node-termination-handler/spot-itn"), "within two minutes: taint aws-node-termination-handler/spot-itn", "fdb drain sample node-"},
+	"scheduled maintenance of AWS":       {"SCALE-003", nodeWith("aws-node-termination-handler/scheduled-maintenance"), "scheduled maintenance", "fdb drain sample node-"},
+	"a termination by the scaling group": {"SCALE-003", nodeWith("aws-node-termination-handler/asg-lifecycle-termination"), "terminates the node", "fdb drain sample node-"},
+	"a recommendation to rebalance":      {"SCALE-003", nodeWith("aws-node-termination-handler/rebalance-recommendation"), "expects to reclaim", "fdb drain sample node-"},
+	"a cordoned node":                    {"SCALE-004", cordoned, "the node is cordoned, with 1 pod of the cluster", "fdb drain sample node-"},
+	"a node that is being drained": {"SCALE-004", both(cordoned, func(f *Facts) {
+		f.Lease.Operation, f.Lease.OperationActive = &reconcile.Operation{Command: "drain sample node-1"}, true
+	}), "1 pod of the cluster; active operation: drain sample node-1", "fdb operations list"},
 	"a node that is being deleted":        {"SCALE-003", onNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} }), "the node is being deleted", "fdb drain sample node-"},
 	"a class that deletes volumes":        {"STORAGE-001", onClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = nil }), "reclaim policy Delete (9 PVCs of the cluster)", "get storageclass fast -o yaml"},
 	"a class without expansion":           {"STORAGE-002", onClass(func(c *storagev1.StorageClass) { c.AllowVolumeExpansion = nil }), "does not allow volume expansion", "get storageclass fast"},
@@ -149,6 +159,8 @@ func nodeWith(taint string) func(*Facts) {
 	return onNode(func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: taint, Value: "1763600000"}} })
 }
 
+func cordoned(f *Facts) { onNode(func(n *corev1.Node) { n.Spec.Unschedulable = true })(f) }
+
 func onKarpenter(f *Facts) {
 	onNode(func(n *corev1.Node) { n.Labels[karpenterNodePool] = "general" })(f)
 }
@@ -194,6 +206,10 @@ func TestRulesAboutOtherControllersPassOrAreNotChecked(t *testing.T) {
 		"the same, for removed ones":        {"SCALE-003", func(f *Facts) { f.Others.Nodes, f.Others.NodesUnread = nil, "forbidden" }, NotChecked, "forbidden"},
 		"safe-to-evict: false":              {"SCALE-002", annotate(safeToEvict, "false"), Passed, ""},
 		"another taint":                     {"SCALE-003", nodeWith("example.com/gpu"), Passed, ""},
+		"a cordoned node that is removed":   {"SCALE-004", both(cordoned, nodeWith(toBeDeleted)), Passed, ""},
+		"a cordoned node, found once":       {"SCALE-003", cordoned, Passed, ""},
+		"nodes unread, for cordoned ones":   {"SCALE-004", func(f *Facts) { f.Others.Nodes, f.Others.NodesUnread = nil, "forbidden" }, NotChecked, "forbidden"},
+		"nodes unread, for pods":            {"SCALE-002", func(f *Facts) { f.Others.Nodes, f.Others.NodesUnread = nil, "forbidden" }, Passed, ""},
 		"a node without pods": {"SCALE-003", func(f *Facts) {
 			f.Others.Nodes = append(f.Others.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "empty"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: karpenterDisrupted}}}})
 		}, Passed, ""},
