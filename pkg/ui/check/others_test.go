@@ -73,11 +73,18 @@ var otherProblems = map[string]problem{
 	"a node that is being drained": {"SCALE-004", both(cordoned, func(f *Facts) {
 		f.Lease.Operation, f.Lease.OperationActive = &reconcile.Operation{Command: "drain sample node-1"}, true
 	}), "1 pod of the cluster; active operation: drain sample node-1", "fdb operations list"},
-	"a node that is being deleted":        {"SCALE-003", onNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} }), "the node is being deleted", "fdb drain sample node-"},
-	"a class that deletes volumes":        {"STORAGE-001", onClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = nil }), "reclaim policy Delete (9 PVCs of the cluster)", "get storageclass fast -o yaml"},
-	"a class without expansion":           {"STORAGE-002", onClass(func(c *storagev1.StorageClass) { c.AllowVolumeExpansion = nil }), "does not allow volume expansion", "get storageclass fast"},
-	"a class that does not exist":         {"STORAGE-003", func(f *Facts) { f.Others.Classes = nil }, "storage class fast does not exist", "get storageclass"},
-	"a class that ignores where a pod is": {"STORAGE-004", onClass(func(c *storagev1.StorageClass) { c.VolumeBindingMode = nil }), "volumeBindingMode Immediate, with nodes in 3 zones", "get storageclass fast"},
+	"a node that is being deleted": {"SCALE-003", onNode(func(n *corev1.Node) { n.DeletionTimestamp = &metav1.Time{Time: noon} }), "the node is being deleted", "fdb drain sample node-"},
+	"a class that deletes volumes": {"STORAGE-001", onClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = nil }), "reclaim policy Delete (9 PVCs of the cluster)", "get storageclass fast -o yaml"},
+	"a class without expansion":    {"STORAGE-002", onClass(func(c *storagev1.StorageClass) { c.AllowVolumeExpansion = nil }), "does not allow volume expansion", `patch storageclass fast -p {"allowVolumeExpansion":true} -n fdb`},
+	"a class that does not exist":  {"STORAGE-003", both(template("fast"), func(f *Facts) { f.Others.Classes = nil }), "storage class fast does not exist", "get storageclass"},
+	"a class that deletes volumes that exist": {"STORAGE-001", both(onClass(func(c *storagev1.StorageClass) { c.ReclaimPolicy = nil }), func(f *Facts) {
+		f.Volumes[f.first("storage").PVCName(f.Cluster)].Spec.VolumeName = "pv-1"
+	}), "reclaim policy Delete (9 PVCs of the cluster)", `patch pv pv-1 -p {"spec":{"persistentVolumeReclaimPolicy":"Retain"}} -n fdb`},
+	"a class of new volumes that deletes them": {"STORAGE-001", both(template("slow"), otherClass("slow", func(c *storagev1.StorageClass) { c.ReclaimPolicy = nil })), "reclaim policy Delete (new PVCs of storage, log)", "get storageclass slow -o yaml"},
+	"a default class without expansion":        {"STORAGE-002", both(otherClass("slow", asDefault), onClass(func(c *storagev1.StorageClass) { c.Annotations = nil })), "does not allow volume expansion (new PVCs of storage, log)", "patch storageclass slow"},
+	"a class in the spec that does not exist":  {"STORAGE-003", template("fats"), "storage class fats does not exist", "get storageclass"},
+	"no default class":                         {"STORAGE-003", onClass(func(c *storagev1.StorageClass) { c.Annotations = nil }), "no default storage class exists, and the spec names none", "get storageclass"},
+	"a class that ignores where a pod is":      {"STORAGE-004", onClass(func(c *storagev1.StorageClass) { c.VolumeBindingMode = nil }), "volumeBindingMode Immediate, with nodes in 3 zones", "get storageclass fast"},
 }
 
 // surrounded adds nodes in three zones, a storage class that suits, and no budget.
@@ -91,7 +98,7 @@ func (f *Facts) surrounded() {
 		f.Others.Nodes = append(f.Others.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelTopologyZone: zones[i%len(zones)]}}})
 	}
 	f.Others.Classes = []storagev1.StorageClass{{
-		ObjectMeta: metav1.ObjectMeta{Name: "fast"}, ReclaimPolicy: new(corev1.PersistentVolumeReclaimRetain), AllowVolumeExpansion: new(true),
+		ObjectMeta: metav1.ObjectMeta{Name: "fast", Annotations: map[string]string{defaultClassAnnotation: "true"}}, ReclaimPolicy: new(corev1.PersistentVolumeReclaimRetain), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}}
 	for _, c := range f.Volumes {
@@ -169,6 +176,29 @@ func onClass(edit func(*storagev1.StorageClass)) func(*Facts) {
 	return func(f *Facts) { edit(&f.Others.Classes[0]) }
 }
 
+// template makes the spec name a storage class.
+func template(class string) func(*Facts) {
+	return func(f *Facts) {
+		settings := f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
+		settings.VolumeClaimTemplate = &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class}}
+		f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral] = settings
+	}
+}
+
+// otherClass adds a newer class that suits except for an edit.
+func otherClass(name string, edit func(*storagev1.StorageClass)) func(*Facts) {
+	return func(f *Facts) {
+		c := f.Others.Classes[0].DeepCopy()
+		c.Name, c.CreationTimestamp, c.Annotations = name, metav1.Time{Time: noon}, nil
+		edit(c)
+		f.Others.Classes = append(f.Others.Classes, *c)
+	}
+}
+
+func asDefault(c *storagev1.StorageClass) {
+	c.Annotations, c.AllowVolumeExpansion = map[string]string{oldDefaultClassAnnotation: "true"}, nil
+}
+
 // What other controllers do to no data, or may do, is no finding; what is unknown is not checked.
 func TestRulesAboutOtherControllersPassOrAreNotChecked(t *testing.T) {
 	annotate := func(key, value string) func(*Facts) {
@@ -213,11 +243,21 @@ func TestRulesAboutOtherControllersPassOrAreNotChecked(t *testing.T) {
 		"a node without pods": {"SCALE-003", func(f *Facts) {
 			f.Others.Nodes = append(f.Others.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "empty"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: karpenterDisrupted}}}})
 		}, Passed, ""},
-		"classes that may not be read":  {"STORAGE-001", func(f *Facts) { f.Others.Classes, f.Others.ClassesUnread = nil, "forbidden" }, NotChecked, "storage classes could not be read: forbidden"},
-		"the same, for missing ones":    {"STORAGE-003", func(f *Facts) { f.Others.Classes, f.Others.ClassesUnread = nil, "forbidden" }, NotChecked, "forbidden"},
-		"PVCs of volumes made manually": {"STORAGE-003", func(f *Facts) { f.Others.Classes = nil; classless(f) }, Passed, ""},
-		"Immediate in one zone":         {"STORAGE-004", both(onClass(func(c *storagev1.StorageClass) { c.VolumeBindingMode = nil }), oneZone), Passed, ""},
-		"Immediate, zones unknown":      {"STORAGE-004", func(f *Facts) { f.Others.Nodes, f.Others.NodesUnread = nil, "forbidden" }, NotChecked, "nodes could not be read"},
+		"classes that may not be read":    {"STORAGE-001", func(f *Facts) { f.Others.Classes, f.Others.ClassesUnread = nil, "forbidden" }, NotChecked, "storage classes could not be read: forbidden"},
+		"the same, for missing ones":      {"STORAGE-003", func(f *Facts) { f.Others.Classes, f.Others.ClassesUnread = nil, "forbidden" }, NotChecked, "forbidden"},
+		"PVCs of volumes made manually":   {"STORAGE-003", func(f *Facts) { f.Others.Classes = nil; classless(f) }, Passed, ""},
+		"no class in the spec on purpose": {"STORAGE-003", both(template(""), onClass(func(c *storagev1.StorageClass) { c.Annotations = nil })), Passed, ""},
+		"a class in the spec":             {"STORAGE-003", both(template("fast"), onClass(func(c *storagev1.StorageClass) { c.Annotations = nil })), Passed, ""},
+		"an older default class":          {"STORAGE-002", otherClass("slow", func(c *storagev1.StorageClass) { asDefault(c); c.CreationTimestamp = metav1.Time{} }), Passed, ""},
+		"a newer default class":           {"STORAGE-002", otherClass("slow", asDefault), Failed, ""},
+		"PVCs that wait for a default class": {"STORAGE-003", func(f *Facts) {
+			f.Others.Classes = nil
+			for _, c := range f.Volumes {
+				c.Spec.StorageClassName, c.Status.Phase = nil, corev1.ClaimPending
+			}
+		}, Failed, ""},
+		"Immediate in one zone":    {"STORAGE-004", both(onClass(func(c *storagev1.StorageClass) { c.VolumeBindingMode = nil }), oneZone), Passed, ""},
+		"Immediate, zones unknown": {"STORAGE-004", func(f *Facts) { f.Others.Nodes, f.Others.NodesUnread = nil, "forbidden" }, NotChecked, "nodes could not be read"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

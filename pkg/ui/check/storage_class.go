@@ -4,36 +4,39 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// storageClasses returns the rules about the storage classes of the cluster's PVCs.
+// storageClasses returns the rules about the storage classes of the cluster's PVCs, of those to come
+// included.
 func storageClasses() []Rule {
 	return []Rule{
 		classRule("STORAGE-001", Info, "Volumes outlive their PVCs",
-			"With the reclaim policy Delete the volume and its data are deleted with the PVC, so nothing remains of a PVC or namespace that is deleted by mistake. With Retain a volume can be bound again; released volumes have to be deleted manually.",
-			func(f Facts, c *storagev1.StorageClass) string {
+			"With the reclaim policy Delete the volume and its data are deleted with the PVC, so nothing remains of a PVC or namespace that is deleted by mistake. With Retain a volume can be bound again; released volumes have to be deleted manually. A class keeps its policy: the fix patches the volumes that exist, whose own policy is not read, and new ones need another class.",
+			func(f Facts, c *storagev1.StorageClass, by classUsers) (string, []string) {
 				if c.ReclaimPolicy == nil || *c.ReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
-					return "its new volumes have the reclaim policy Delete"
+					return "its new volumes have the reclaim policy Delete", f.retain(by.claims)
 				}
-				return ""
+				return "", nil
 			}),
-		classRule("STORAGE-002", Info, "Volumes can grow",
-			"Without allowVolumeExpansion a larger volume is a new one: process groups are replaced, and their data is copied.",
-			func(f Facts, c *storagev1.StorageClass) string {
+		classRule("STORAGE-002", Info, "PVCs can be expanded",
+			"Without allowVolumeExpansion no PVC can be made larger in place, for example manually while a disk is full. Passes never do that: for a larger volumeClaimTemplate they replace process groups, and data is copied. The fix requires a provisioner that can expand volumes.",
+			func(_ Facts, c *storagev1.StorageClass, _ classUsers) (string, []string) {
 				if c.AllowVolumeExpansion == nil || !*c.AllowVolumeExpansion {
-					return "it does not allow volume expansion"
+					return "it does not allow volume expansion", []string{"patch", "storageclass", c.Name, "-p", `{"allowVolumeExpansion":true}`}
 				}
-				return ""
+				return "", nil
 			}),
 		{
 			Code: "STORAGE-003", Severity: Warning, Title: "Every storage class exists",
-			Why:  "No volume is provisioned for the next PVC of that class, so replacements and new process groups stay pending, and existing volumes cannot grow. PersistentVolumes that were created manually need no class.",
+			Why:  "No volume is provisioned for the next PVC of that class, so replacements and new process groups stay pending, and existing volumes cannot grow. The class is that of a PVC, the one that spec.processes names, or the default class where it names none. PersistentVolumes that were created manually need no class.",
 			find: missingClasses,
 		},
 		zoneRule(),
@@ -44,12 +47,12 @@ func storageClasses() []Rule {
 func zoneRule() Rule {
 	r := classRule("STORAGE-004", Info, "Volumes are provisioned where their pods are scheduled",
 		"With volumeBindingMode Immediate a volume is provisioned in some zone before its pod is scheduled, and binds the pod to that zone, whatever the pod's fault domain should be: it stays pending, or fault domains get uneven. Volumes that can be attached in every zone are not concerned. Use a class with WaitForFirstConsumer.",
-		func(f Facts, c *storagev1.StorageClass) string {
+		func(f Facts, c *storagev1.StorageClass, _ classUsers) (string, []string) {
 			zones := f.Others.zones()
 			if len(zones) < 2 || c.VolumeBindingMode != nil && *c.VolumeBindingMode != storagev1.VolumeBindingImmediate {
-				return ""
+				return "", nil
 			}
-			return "volumeBindingMode Immediate, with nodes in " + phrase.Count(len(zones), "zone")
+			return "volumeBindingMode Immediate, with nodes in " + phrase.Count(len(zones), "zone"), nil
 		})
 	find := r.find
 	r.find = func(f Facts) ([]Finding, string) {
@@ -73,8 +76,34 @@ func (o OtherControllers) zones() []string {
 	return slices.Sorted(maps.Keys(zones))
 }
 
-// classRule returns a rule about each storage class that PVCs of the cluster have.
-func classRule(code string, severity Severity, title, why string, judge func(Facts, *storagev1.StorageClass) string) Rule {
+// classUsers are what uses a storage class: PVCs of the cluster, by name, and process classes whose next
+// PVCs get it.
+type classUsers struct {
+	claims    []string
+	processes []v1beta2.ProcessClass
+}
+
+func (u classUsers) String() string {
+	if len(u.claims) > 0 {
+		return phrase.Count(len(u.claims), "PVC") + " of the cluster"
+	}
+	return "new PVCs of " + phrase.List(u.processes)
+}
+
+func (u classUsers) subjects() []string {
+	var all []string
+	for _, name := range u.claims {
+		all = append(all, claim(name))
+	}
+	for _, class := range u.processes {
+		all = append(all, "class/"+string(class))
+	}
+	return all
+}
+
+// classRule returns a rule about each storage class that PVCs of the cluster have, or will have. Its fix
+// shows the class where judge returns none.
+func classRule(code string, severity Severity, title, why string, judge func(Facts, *storagev1.StorageClass, classUsers) (message string, fix []string)) Rule {
 	return Rule{Code: code, Severity: severity, Title: title, Why: why, find: func(f Facts) ([]Finding, string) {
 		used, untested := f.usedClasses()
 		var found []Finding
@@ -83,12 +112,31 @@ func classRule(code string, severity Severity, title, why string, judge func(Fac
 			if c == nil {
 				continue // STORAGE-003 finds it
 			}
-			if message := judge(f, c); message != "" {
-				found = append(found, one("storageclass/"+name, message+fmt.Sprintf(" (%s of the cluster)", phrase.Count(len(used[name]), "PVC")), "get", "storageclass", name, "-o", "yaml")...)
+			message, fix := judge(f, c, used[name])
+			if message == "" {
+				continue
 			}
+			if fix == nil {
+				fix = []string{"get", "storageclass", name, "-o", "yaml"}
+			}
+			found = append(found, one("storageclass/"+name, fmt.Sprintf("%s (%s)", message, used[name]), fix...)...)
 		}
 		return found, untested.String()
 	}}
+}
+
+// retain returns the patch that keeps the volumes of PVCs; nil without a volume.
+func (f Facts) retain(claims []string) []string {
+	var volumes []string
+	for _, name := range claims {
+		if v := f.Volumes[name].Spec.VolumeName; v != "" {
+			volumes = append(volumes, v)
+		}
+	}
+	if len(volumes) == 0 {
+		return nil
+	}
+	return slices.Concat([]string{"patch", "pv"}, volumes, []string{"-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`})
 }
 
 func missingClasses(f Facts) ([]Finding, string) {
@@ -98,27 +146,88 @@ func missingClasses(f Facts) ([]Finding, string) {
 	}
 	var found []Finding
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if f.Others.class(name) == nil {
-			found = append(found, Finding{Subjects: used[name], Message: "storage class " + name + " does not exist", Fix: []string{"get", "storageclass"}})
+		if f.Others.class(name) != nil {
+			continue
 		}
+		message := "storage class " + name + " does not exist"
+		if name == "" {
+			message = "no default storage class exists, and the spec names none"
+		}
+		found = append(found, Finding{Subjects: used[name].subjects(), Message: message, Fix: []string{"get", "storageclass"}})
 	}
 	return found, untested.String()
 }
 
-// usedClasses returns the PVCs of the cluster by their storage class, and why some may be missing
-// from them. PVCs without a class bind to volumes that were created manually.
-func (f Facts) usedClasses() (map[string][]string, *reasons) {
+// usedClasses returns what uses each storage class, and why some may be missing. Under the empty name are
+// the process classes that need a default class where there is none. PVCs without a class bind to volumes
+// that were created manually.
+func (f Facts) usedClasses() (map[string]classUsers, *reasons) {
 	untested := &reasons{}
 	if f.Others.ClassesUnread != "" {
 		untested.add("", "storage classes could not be read: "+f.Others.ClassesUnread)
 	}
-	used := map[string][]string{}
+	used := map[string]classUsers{}
+	manual := false
 	for _, name := range slices.Sorted(maps.Keys(f.Volumes)) {
-		if class := classOf(f.Volumes[name]); class != "" {
-			used[class] = append(used[class], claim(name))
+		class := classOf(f.Volumes[name])
+		if class == "" {
+			manual = manual || f.Volumes[name].Status.Phase != corev1.ClaimPending
+			continue
 		}
+		by := used[class]
+		by.claims = append(by.claims, name)
+		used[class] = by
+	}
+	for _, process := range v1beta2.ProcessClasses() {
+		if !process.IsStateful() || f.Cluster.DesiredProcessCounts()[process] <= 0 {
+			continue
+		}
+		class, needed := f.nextClass(process)
+		if !needed || class == "" && manual {
+			continue
+		}
+		by := used[class]
+		by.processes = append(by.processes, process)
+		used[class] = by
 	}
 	return used, untested
+}
+
+// nextClass returns the storage class that the next PVC of a process class gets: what the spec names, or
+// the default class; empty if there is none. It is not needed if the spec requests volumes without a class.
+func (f Facts) nextClass(process v1beta2.ProcessClass) (class string, needed bool) {
+	template := f.Cluster.Settings(process).VolumeClaimTemplate
+	if template != nil {
+		if class = classOf(template); class != "" || template.Spec.StorageClassName != nil {
+			return class, class != ""
+		}
+	}
+	return f.Others.defaultClass(), true
+}
+
+// Annotations of the default class, the second one of old versions.
+const (
+	defaultClassAnnotation    = "storageclass.kubernetes.io/is-default-class"
+	oldDefaultClassAnnotation = "storageclass.beta.kubernetes.io/is-default-class"
+)
+
+// defaultClass returns the name of the default class, empty without one. Of several Kubernetes takes the
+// newest.
+func (o OtherControllers) defaultClass() string {
+	var found *storagev1.StorageClass
+	for i := range o.Classes {
+		c := &o.Classes[i]
+		if c.Annotations[defaultClassAnnotation] != strconv.FormatBool(true) && c.Annotations[oldDefaultClassAnnotation] != strconv.FormatBool(true) {
+			continue
+		}
+		if found == nil || found.CreationTimestamp.Before(&c.CreationTimestamp) {
+			found = c
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return found.Name
 }
 
 // classOf returns the storage class of a PVC; empty without one. Kubernetes sets the default class
