@@ -1,6 +1,7 @@
 package release
 
 import (
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -69,6 +70,39 @@ func TestNoAlertFiresForAHealthyCluster(t *testing.T) {
 	}
 }
 
+// steps are values that grow by a number in every step of some minutes, in the notation of promtool.
+func steps(count, minutes, by int) string {
+	var all []string
+	for i := range count {
+		all = append(all, fmt.Sprintf("%dx%d", i*by, minutes-1))
+	}
+	return strings.Join(all, " ")
+}
+
+// What repeats or takes long while it makes progress is no alert: the removal of one process group after
+// another, and a pass that fails or is blocked now and then among others.
+func TestAlertsDoNotFireOnProgress(t *testing.T) {
+	for name, tc := range map[string]struct {
+		with    map[string]string
+		minutes int
+	}{
+		"a rolling replacement of ten hours": {map[string]string{
+			"process_groups_marked_for_removal": "1x700", "oldest_removal_timestamp_seconds": steps(20, 30, 1800),
+		}, 600},
+		"one failed pass every 20 minutes":  {map[string]string{`passes_total{outcome="failed"}`: steps(12, 20, 1)}, 240},
+		"one blocked pass every 10 minutes": {map[string]string{`passes_total{outcome="blocked"}`: steps(24, 10, 1)}, 240},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := timeline{stretches: []stretch{{"healthy", tc.minutes}}, with: tc.with, pods: []string{"kubectl-fdb-0", "kubectl-fdb-1"}}
+			for minute, alerts := range l.firing(t) {
+				if len(alerts) > 0 {
+					t.Fatalf("minute %d: %q", minute, slices.Sorted(maps.Keys(alerts)))
+				}
+			}
+		})
+	}
+}
+
 // begins is how long a cluster is healthy before an alert is caused.
 const begins = 10
 
@@ -112,7 +146,7 @@ type recordedCase struct {
 }
 
 var recordedCases = map[string]recordedCase{
-	"operation": {500, map[string]int{"FoundationDBOperationLong": 245, "FoundationDBExclusionStuck": 360}},
+	"operation": {500, map[string]int{"FoundationDBOperationLong": 245}},
 	"paused":    {1500, map[string]int{"FoundationDBPaused": 1440}},
 	"node lost": {60, map[string]int{
 		"FoundationDBCoordinatorsUnreachable": 10, "FoundationDBNoFaultTolerance": 5, "FoundationDBFaultToleranceReduced": 30,
@@ -146,11 +180,23 @@ var handwrittenCases = map[string]handwrittenCase{
 	"a change of the spec is not reconciled": {
 		map[string]string{"generation": "3x9 4x500", "reconciled_generation": "3x99 4x500"}, 120, map[string]int{"FoundationDBNotReconciled": 60},
 	},
+	"a process group is not removed": {
+		map[string]string{"process_groups_marked_for_removal": "0x9 1x399 0x400", "oldest_removal_timestamp_seconds": "_x10 600x399 _x400"},
+		450, map[string]int{"FoundationDBExclusionStuck": 366},
+	},
 	"passes are blocked": {
-		map[string]string{`passes_total{outcome="blocked"}`: "0x9 1+1x39 41x400"}, 100, map[string]int{"FoundationDBPassBlocked": 15},
+		map[string]string{`passes_total{outcome="blocked"}`: "0x9 1+1x39 41x400", `passes_total{outcome="done"}`: "0+1x9 9x39 10+1x400"},
+		100, map[string]int{"FoundationDBPassBlocked": 28},
 	},
 	"passes fail": {
-		map[string]string{`passes_total{outcome="failed"}`: "0x9 1+1x59 61x400"}, 150, map[string]int{"FoundationDBPassFailing": 30},
+		map[string]string{`passes_total{outcome="failed"}`: "0x9 1+1x59 61x400", `passes_total{outcome="done"}`: "0+1x9 9x59 10+1x400"},
+		150, map[string]int{"FoundationDBPassFailing": 28},
+	},
+	"passes fail and are blocked by turns": {
+		map[string]string{
+			`passes_total{outcome="failed"}`: "0x9 1+1x59 61x400", `passes_total{outcome="blocked"}`: "0x9 1+1x59 61x400",
+			`passes_total{outcome="done"}`: "0+1x9 9x59 10+1x400",
+		}, 150, map[string]int{"FoundationDBPassFailing": 28, "FoundationDBPassBlocked": 28},
 	},
 	"no pass ends": {
 		map[string]string{
@@ -171,7 +217,7 @@ var wording = map[string]string{
 	"FoundationDBLogQueueLong":            "1.863GiB in its queue",
 	"FoundationDBBackupBehind":            "the backup default is 2h 0m 0s old",
 	"FoundationDBBackupNotRunning":        "The backup default ran",
-	"FoundationDBExclusionStuck":          "1 process groups",
+	"FoundationDBExclusionStuck":          "for removal for 6h 6m 0s",
 	"FoundationDBLockExpired":             "The lock of dc1 expired",
 	"FoundationDBOperationLong":           "active for 4h ",
 	"FoundationDBPassBlocked":             "A safety gate refuses",

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -15,7 +16,7 @@ type database struct {
 	zones, zonesDesired                                             *prometheus.GaugeVec
 	coordinators, coordinatorsDesired, quorum                       *prometheus.GaugeVec
 	movingBytes, queuedBytes, lag, queueBytes                       *prometheus.GaugeVec
-	processes, excluded, removing                                   *prometheus.GaugeVec
+	processes, excluded, removing, oldestRemoval                    *prometheus.GaugeVec
 	lockUntil, backupRunning, backupRestorable, backupSecondsBehind *prometheus.GaugeVec
 	all                                                             []*prometheus.GaugeVec
 }
@@ -45,6 +46,7 @@ func newDatabase(own prometheus.Labels) *database {
 	d.processes = gauge("database_processes", "Processes that report to the database.")
 	d.excluded = gauge("database_excluded_processes", "Processes that report to the database and are excluded.")
 	d.removing = gauge("process_groups_marked_for_removal", "Process groups that are marked for removal.")
+	d.oldestRemoval = gauge("oldest_removal_timestamp_seconds", "When the first of the process groups that are marked for removal was marked; absent without one.")
 	d.lockUntil = gauge("lock_expiry_timestamp_seconds", "When the lock of control-plane instances expires; absent without one.", "owner")
 	d.backupRunning = gauge("backup_running", "1 if the backup runs, else 0.", "tag")
 	d.backupRestorable = gauge("backup_restorable", "1 if the running backup can be restored, else 0.", "tag")
@@ -77,12 +79,21 @@ func (d *database) observed(facets plan.Facet, s plan.Snapshot) {
 
 func (d *database) resource(f inspect.Facts) {
 	marked := 0
+	var oldest *metav1.Time
 	for _, g := range f.Cluster.Status.ProcessGroups {
-		if g.IsMarkedForRemoval() {
-			marked++
+		if !g.IsMarkedForRemoval() {
+			continue
+		}
+		marked++
+		if oldest == nil || g.RemovalTimestamp.Before(oldest) {
+			oldest = g.RemovalTimestamp
 		}
 	}
 	set(d.removing, &marked)
+	d.oldestRemoval.Reset()
+	if oldest != nil {
+		set(d.oldestRemoval, new(oldest.Unix()))
+	}
 	setBool(d.paused, &f.Cluster.Spec.Skip)
 }
 
@@ -90,7 +101,7 @@ func (d *database) resource(f inspect.Facts) {
 // creation, all of it is unknown.
 func (d *database) status(f inspect.Facts) {
 	for _, g := range d.all {
-		if g != d.paused && g != d.removing && g != d.lockUntil && g != d.readAt {
+		if g != d.paused && g != d.removing && g != d.oldestRemoval && g != d.lockUntil && g != d.readAt {
 			g.Reset()
 		}
 	}

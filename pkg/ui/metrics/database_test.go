@@ -64,6 +64,8 @@ func TestDatabaseMetricsAreExported(t *testing.T) {
 	s.Coordination = plan.CoordinationFacts{Read: true, Lock: &fdb.Lock{Owner: "dc1", Start: noon, End: noon.Add(time.Minute)}}
 	s.Cluster.Spec.Skip = true
 	s.Cluster.Status.ProcessGroups[0].MarkForRemoval(noon)
+	s.Cluster.Status.ProcessGroups[1].MarkForRemoval(noon.Add(-time.Hour))
+	s.Cluster.Status.ProcessGroups[2].MarkForRemoval(noon.Add(-time.Minute))
 	want := []string{
 		`kubectl_fdb_backup_restorable{tag="default"} 0`,
 		`kubectl_fdb_backup_restorable{tag="nightly"} 1`,
@@ -91,7 +93,8 @@ func TestDatabaseMetricsAreExported(t *testing.T) {
 		`kubectl_fdb_database_zones_to_lose{without_loss_of="data"} 1`,
 		`kubectl_fdb_lock_expiry_timestamp_seconds{owner="dc1"} 1.79517606e+09`,
 		`kubectl_fdb_paused 1`,
-		`kubectl_fdb_process_groups_marked_for_removal 1`,
+		`kubectl_fdb_oldest_removal_timestamp_seconds 1.7951724e+09`,
+		`kubectl_fdb_process_groups_marked_for_removal 3`,
 	}
 	got := page(t, observe(s))
 	for _, line := range want {
@@ -101,6 +104,31 @@ func TestDatabaseMetricsAreExported(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(strings.Join(got, "\n"))
+	}
+}
+
+// The age of the oldest mark ends with its process group, whether the database answers or not.
+func TestTheOldestRemovalIsThatOfTheProcessGroupsThatAreLeft(t *testing.T) {
+	const metric = "oldest_removal_timestamp_seconds"
+	s := inspecttest.Healthy(t).Snapshot
+	m := observe(s)
+	if got := about(page(t, m), metric); len(got) > 0 {
+		t.Errorf("without a mark: %v", got)
+	}
+	groups := s.Cluster.Status.ProcessGroups
+	groups[0].MarkForRemoval(noon.Add(-time.Hour))
+	groups[1].MarkForRemoval(noon)
+	m.Report(reconcile.Observed{Facets: plan.ClusterResource, Snapshot: s})
+	s.Database = plan.DatabaseFacts{Unreachable: "no pod answers"}
+	m.Report(reconcile.Observed{Facets: plan.Database, Snapshot: s})
+	if got, want := about(page(t, m), metric), []string{"kubectl_fdb_oldest_removal_timestamp_seconds 1.7951724e+09"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status.ProcessGroups = groups[1:]
+	m.Report(reconcile.Observed{Facets: plan.ClusterResource, Snapshot: s})
+	if got, want := about(page(t, m), metric), []string{"kubectl_fdb_oldest_removal_timestamp_seconds 1.795176e+09"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
