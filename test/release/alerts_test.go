@@ -103,12 +103,15 @@ func TestAlertsDoNotFireOnProgress(t *testing.T) {
 	}
 }
 
+// alertText are the annotations of an alert that users read.
+type alertText struct{ summary, description string }
+
 // begins is how long a cluster is healthy before an alert is caused.
 const begins = 10
 
 // firstFiring are the alerts with the minute of the second stretch in which they first fire, and their texts.
-func firstFiring(all []map[string]string) (minutes map[string]int, texts map[string]string) {
-	minutes, texts = map[string]int{}, map[string]string{}
+func firstFiring(all []map[string]alertText) (minutes map[string]int, texts map[string]alertText) {
+	minutes, texts = map[string]int{}, map[string]alertText{}
 	for minute, alerts := range all {
 		for name, text := range alerts {
 			if _, before := minutes[name]; !before {
@@ -119,16 +122,43 @@ func firstFiring(all []map[string]string) (minutes map[string]int, texts map[str
 	return minutes, texts
 }
 
-// fires requires which alerts fire in a timeline, when, with which words, and that all resolve until its end.
-func fires(t *testing.T, l timeline, want map[string]int, wording map[string]string) {
+// changes returns a line for each minute of the second stretch and later in which alerts begin to fire, or resolve.
+func changes(all []map[string]alertText) []string {
+	var lines []string
+	before := map[string]alertText{}
+	for minute, now := range all {
+		for _, name := range slices.Sorted(maps.Keys(now)) {
+			if _, fired := before[name]; !fired {
+				lines = append(lines, fmt.Sprintf("minute %d: %s fires: %s", minute-begins, name, now[name].summary))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(before)) {
+			if _, fires := now[name]; !fires {
+				lines = append(lines, fmt.Sprintf("minute %d: %s is resolved", minute-begins, name))
+			}
+		}
+		before = now
+	}
+	return lines
+}
+
+// fires requires which alerts fire in a timeline, when, with which words, and that all resolve until its end. It
+// prints both, and returns what it prints.
+func fires(t *testing.T, l timeline, want map[string]int, wording map[string]string) []string {
 	t.Helper()
+	var lines []string
 	for _, l.pods = range [][]string{{"kubectl-fdb-0"}, {"kubectl-fdb-0", "kubectl-fdb-1"}} {
 		all := l.firing(t)
 		minutes, texts := firstFiring(all)
+		if len(l.pods) == 1 { // with two pods they are the same
+			lines = changes(all)
+			show(t, lines)
+		}
 		if !maps.Equal(minutes, want) {
 			t.Errorf("%v fire by minute, want %v", minutes, want)
 		}
-		for name, text := range texts {
+		for name, annotations := range texts {
+			text := annotations.summary + " " + annotations.description
 			if !strings.Contains(text, wording[name]) || !strings.Contains(text, "(fdb/sample)") || !strings.Contains(text, "kubectl fdb why sample -n fdb") || strings.Contains(text, "{{") {
 				t.Errorf("the text of %s is %q, want %q", name, text, wording[name])
 			}
@@ -137,6 +167,7 @@ func fires(t *testing.T, l timeline, want map[string]int, wording map[string]str
 			t.Errorf("at the end fire %q", slices.Sorted(maps.Keys(last)))
 		}
 	}
+	return lines
 }
 
 // recordedCase is a recorded phase, for how long it lasts, and when each alert fires.
@@ -225,9 +256,13 @@ var wording = map[string]string{
 
 // Each alert fires in a recorded phase when it should, with the words of its annotations, and resolves after it.
 func TestAlertsFireOnRecordedSeriesAndResolve(t *testing.T) {
-	for phase, tc := range recordedCases {
+	for _, phase := range slices.Sorted(maps.Keys(recordedCases)) {
+		tc := recordedCases[phase]
 		t.Run(phase, func(t *testing.T) {
-			fires(t, timeline{stretches: []stretch{{"healthy", begins}, {phase, tc.minutes}, {"healthy", 60}}}, tc.fires, wording)
+			lines := fires(t, timeline{stretches: []stretch{{"healthy", begins}, {phase, tc.minutes}, {"healthy", 60}}}, tc.fires, wording)
+			if phase == "node lost" {
+				shown(t, "alerts", lines)
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package release
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -201,12 +202,32 @@ func TestGitOpsToolsFollowRecordedResources(t *testing.T) {
 	if len(all) != len(recordedHealth) {
 		t.Fatalf("%d resources, want %d", len(all), len(recordedHealth))
 	}
+	var lines []string
+	last := map[string]health{}
 	for i, r := range all {
 		want := recordedHealth[i]
-		health, message := argoHealth(t, checks[r.Resource["kind"].(string)], r.Resource)
-		status, cause := fluxStatus(t, evaluators, r.Resource)
-		if r.Phase != want.phase || health != want.argo || message == "" || status != want.flux {
-			t.Errorf("%s: Argo CD reports %s (%s), Flux %s (%s); want %+v", r.Phase, health, message, status, cause, want)
+		kind := r.Resource["kind"].(string)
+		argo, message := argoHealth(t, checks[kind], r.Resource)
+		flux, cause := fluxStatus(t, evaluators, r.Resource)
+		if now := (health{argo, flux}); now != last[kind] {
+			lines = append(lines, fmt.Sprintf("%s: Argo CD %s (%s), Flux %s", r.Phase, turned(last[kind].argo, argo), message, turned(last[kind].flux, flux)))
+			last[kind] = now
+		}
+		if r.Phase != want.phase || argo != want.argo || message == "" || flux != want.flux {
+			t.Errorf("%s: Argo CD reports %s (%s), Flux %s (%s); want %+v", r.Phase, argo, message, flux, cause, want)
 		}
 	}
+	show(t, lines)
+	shown(t, "health", lines)
+}
+
+// health is what GitOps tools report of a resource.
+type health struct{ argo, flux string }
+
+// turned is a value, after the one before if it changed.
+func turned(from, to string) string {
+	if from == "" || from == to {
+		return to
+	}
+	return from + " -> " + to
 }

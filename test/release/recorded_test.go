@@ -305,7 +305,7 @@ func metricsOf(t *testing.T, queries ...string) []string {
 }
 
 // firing evaluates the alerts every minute, and returns those that fire, with their text.
-func (l timeline) firing(t *testing.T) []map[string]string {
+func (l timeline) firing(t *testing.T) []map[string]alertText {
 	t.Helper()
 	r := recorded(t)
 	var all []*rules.AlertingRule
@@ -323,16 +323,16 @@ func (l timeline) firing(t *testing.T) []map[string]string {
 		all = append(all, rules.NewAlertingRule(a.Alert, expr, time.Duration(hold), 0, labels.FromMap(a.Labels), labels.FromMap(a.Annotations), labels.EmptyLabels(), "", true, slog.New(slog.DiscardHandler)))
 	}
 	query := rules.EngineQueryFunc(promqltest.NewTestEngine(t, false, 0, 1e6), l.scraped(t, r, metricsOf(t, queries...)...))
-	var found []map[string]string
+	var found []map[string]alertText
 	for minute := range l.minutes() {
-		now := map[string]string{}
+		now := map[string]alertText{}
 		for _, rule := range all {
 			if _, err := rule.Eval(t.Context(), 0, r.minute(minute), query, nil, 0); err != nil {
 				t.Fatalf("%s: %v", rule.Name(), err)
 			}
 			for _, a := range rule.ActiveAlerts() {
 				if a.State == rules.StateFiring {
-					now[rule.Name()] = a.Annotations.Get("summary") + " " + a.Annotations.Get("description")
+					now[rule.Name()] = alertText{summary: a.Annotations.Get("summary"), description: a.Annotations.Get("description")}
 				}
 			}
 		}
