@@ -20,14 +20,27 @@ type release struct {
 		Env  []string `json:"env"`
 	} `json:"builds"`
 	Archives []struct {
-		IDs   []string `json:"ids"`
-		Files []struct {
-			Source string `json:"src"`
-			Info   struct {
-				Time string `json:"mtime"`
-			} `json:"info"`
-		} `json:"files"`
+		IDs   []string       `json:"ids"`
+		Files []archivedFile `json:"files"`
 	} `json:"archives"`
+	Packages []struct {
+		Contents []packagedFile `json:"contents"`
+	} `json:"nfpms"`
+}
+
+// archivedFile are files of an archive.
+type archivedFile struct {
+	Source string `json:"src"`
+	Info   struct {
+		Time string `json:"mtime"`
+	} `json:"info"`
+}
+
+// packagedFile is a file or a directory of a package.
+type packagedFile struct {
+	Source      string `json:"src"`
+	Destination string `json:"dst"`
+	Format      string `json:"packager"`
 }
 
 func readRelease(t *testing.T) release {
@@ -76,6 +89,33 @@ func TestReleaseArchivesContainTheManifestsNamedInDocs(t *testing.T) {
 				if !slices.Contains(files, file) {
 					t.Errorf("%s installs from %s, and the archive has no %s", page, name, file)
 				}
+			}
+		}
+	}
+}
+
+// A manifest that a build leaves out is found only by users who look for it.
+func TestReleasesContainAllManifests(t *testing.T) {
+	r := readRelease(t)
+	for _, file := range filesOf(t, filepath.Join(root, "manifests")) {
+		if filepath.Ext(file) == ".go" {
+			continue
+		}
+		for i, archive := range r.Archives {
+			matches := func(pattern string) bool {
+				is, err := filepath.Match(filepath.Join(root, pattern), file)
+				return is && err == nil
+			}
+			if !slices.ContainsFunc(archive.Files, func(f archivedFile) bool { return matches(f.Source) }) {
+				t.Errorf("archive %d does not contain %s", i, file)
+			}
+		}
+		for i, p := range r.Packages {
+			if !slices.ContainsFunc(p.Contents, func(c packagedFile) bool {
+				source := filepath.Join(root, c.Source)
+				return file == source || strings.HasPrefix(file, source+string(filepath.Separator))
+			}) {
+				t.Errorf("package %d does not contain %s", i, file)
 			}
 		}
 	}

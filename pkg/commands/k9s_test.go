@@ -40,7 +40,7 @@ var readOnly = []string{"why", "status", "plan", "get process-groups", "history"
 
 func k9sPlugins(t *testing.T) map[string]k9sPlugin {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/k9s/plugins.yaml")
+	text, err := os.ReadFile("../../manifests/k9s/plugins.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -227,6 +227,7 @@ var installed = map[string]fs.FileMode{
 	"usr/share/kubectl-fdb/manifests/eviction-webhook/webhook.yaml":       0o644,
 	"usr/share/kubectl-fdb/manifests/gitops/flux-kustomization.yaml":      0o644,
 	"usr/share/kubectl-fdb/manifests/examples/minimal.yaml":               0o644,
+	"usr/share/kubectl-fdb/manifests/k9s/plugins.yaml":                    0o644,
 	"usr/share/kubectl-fdb/manifests/helm/kubectl-fdb/files/cronjob.yaml": 0o644,
 }
 
