@@ -49,6 +49,79 @@ func TestCompletionInstall(t *testing.T) {
 	}
 }
 
+// Krew and Homebrew link to the program from a directory on the PATH: kubectl finds no file beside the program.
+func TestCompletionIsInstalledWhereKubectlFindsThePlugin(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	another := filepath.Join(t.TempDir(), "kubectl-fdb")
+	if err := os.WriteFile(another, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	tests := map[string]struct {
+		links []string // kubectl-fdb in the directories of the PATH; empty for none
+		full  int      // the directory in which no file can be created, from 1
+		want  int      // the directory that has the completion, from 1; 0 for that of the program
+	}{
+		"a directory has a link to it":              {links: []string{"", self}, want: 2},
+		"the first of two links":                    {links: []string{self, self}, want: 1},
+		"the first one links to another program":    {links: []string{another, self}, want: 2},
+		"the first one cannot be written":           {links: []string{self, self}, full: 1, want: 2},
+		"no directory has a link":                   {links: []string{"", another}},
+		"the only one cannot be written":            {links: []string{self}, full: 1},
+		"a link without a target is not the plugin": {links: []string{missing, self}, want: 2},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := newGiven(t)
+			dirs := []string{filepath.Dir(self)}
+			for i, target := range tc.links {
+				dir := t.TempDir()
+				if tc.full == i+1 {
+					dir = cramped(t)
+				}
+				dirs = append(dirs, dir)
+				if target != "" {
+					if err := os.Symlink(target, filepath.Join(dir, "kubectl-fdb")); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			g.env["PATH"] = strings.Join(dirs[1:], string(filepath.ListSeparator))
+			file := filepath.Join(dirs[tc.want], tools.CompletionProgram)
+			t.Cleanup(func() { _ = os.Remove(file) })
+			if code := g.run("completion", "install"); code != exit.ExitDone || g.out.String() != file+"\n" {
+				t.Errorf("exit code %d: %swant %s\n%s", code, &g.out, file, &g.err)
+			}
+			if warned := strings.Contains(g.err.String(), "is not on the PATH"); warned != (tc.want == 0) {
+				t.Errorf("it warns: %t: %s", warned, &g.err)
+			}
+			for i, dir := range dirs[1:] {
+				files, err := filepath.Glob(filepath.Join(dir, ".*"))
+				if err != nil || len(files) > 0 {
+					t.Errorf("directory %d has %v (%v)", i+1, files, err)
+				}
+			}
+		})
+	}
+}
+
+// cramped returns a directory that can have the plugin but not its completion: its path is almost as long as the
+// system permits. Unlike a mode, this also prevents a superuser from writing.
+func cramped(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for os.WriteFile(filepath.Join(dir, tools.CompletionProgram), nil, 0o600) == nil {
+		dir = filepath.Join(dir, "deeper")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 func TestCompletionInstalledOutsideThePATHIsReported(t *testing.T) {
 	g := newGiven(t)
 	g.run("completion", "install", "--dir", t.TempDir())

@@ -513,6 +513,7 @@ func TestChecksumsListEveryFile(t *testing.T) {
 type krewManifest struct {
 	Spec struct {
 		Version   string `json:"version"`
+		Caveats   string `json:"caveats"`
 		Platforms []struct {
 			URI      string `json:"uri"`
 			SHA256   string `json:"sha256"`
@@ -537,8 +538,14 @@ func readKrew(t *testing.T, content []byte) krewManifest {
 func TestTheKrewManifestMatchesTheArchives(t *testing.T) {
 	dist := snapshot(t)
 	sums := checksums(t, read(t, filepath.Join(dist, "checksums.txt")))
+	spec := readKrew(t, read(t, filepath.Join(dist, "krew", "fdb.yaml"))).Spec
+	for _, command := range []string{"kubectl fdb install crds", "kubectl fdb completion install"} {
+		if !strings.Contains(spec.Caveats, command) {
+			t.Errorf("the caveats %q do not name %s", spec.Caveats, command)
+		}
+	}
 	var found []string
-	for _, p := range readKrew(t, read(t, filepath.Join(dist, "krew", "fdb.yaml"))).Spec.Platforms {
+	for _, p := range spec.Platforms {
 		platform := p.Selector.MatchLabels["os"] + "_" + p.Selector.MatchLabels["arch"]
 		found = append(found, platform)
 		archive := archiveOf(t, dist, platform)
@@ -616,7 +623,7 @@ func readCask(t *testing.T, content []byte) cask {
 }
 
 // quarantine is what macOS requires of a program without a signature of Apple.
-var quarantine = regexp.MustCompile(`postflight do\s+if OS\.mac\?\s+system_command "/usr/bin/xattr", args: \["-dr", "com\.apple\.quarantine", "#\{staged_path\}/kubectl-fdb"\]\s+end\s+end`)
+var quarantine = regexp.MustCompile(`postflight do\s+if OS\.mac\?\s+system_command "/usr/bin/xattr", args: \["-dr", "com\.apple\.quarantine", "#\{staged_path\}/kubectl-fdb", "#\{staged_path\}/completions/kubectl_complete-fdb"\]\s+end\s+end`)
 
 // No Homebrew runs here: the test reads the archives, checksums and files that the cask names.
 func TestTheHomebrewCaskMatchesTheArchives(t *testing.T) {
@@ -651,7 +658,7 @@ func checkCask(t *testing.T, c cask, archive map[string]packed) {
 	}
 	slices.Sort(pages)
 	want := map[string][]string{
-		"binary": {"kubectl-fdb"}, "manpage": pages,
+		"binary": {"kubectl-fdb", "completions/kubectl_complete-fdb"}, "manpage": pages,
 		"bash_completion": {"completions/kubectl-fdb.bash"}, "zsh_completion": {"completions/kubectl-fdb.zsh"}, "fish_completion": {"completions/kubectl-fdb.fish"},
 	}
 	for kind, files := range want {
@@ -659,8 +666,8 @@ func checkCask(t *testing.T, c cask, archive map[string]packed) {
 			t.Errorf("the cask has the %s %v, want %v", kind, c.artifacts[kind], files)
 		}
 		for _, file := range files {
-			if _, has := archive[file]; !has {
-				t.Errorf("the archive has no %s", file)
+			if packed, has := archive[file]; !has || kind == "binary" && packed.mode != 0o755 {
+				t.Errorf("%s is in the archive: %t, with the mode %s", file, has, packed.mode)
 			}
 		}
 	}

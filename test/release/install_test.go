@@ -122,9 +122,10 @@ func TestTheInstallationPageInstallsARelease(t *testing.T) {
 		}
 	}
 	t.Run("a local build", s.installsLocalBuild)
-	for _, marker := range []string{"krew", "archive"} {
-		s.installs(t, marker)
+	if all := s.installs(t, "krew"); !strings.HasSuffix(all, filepath.Join(s.home, ".krew", "bin", "kubectl_complete-fdb")+"\n") {
+		t.Errorf("kubectl finds no completion beside Krew's link: %s", all)
 	}
+	s.installs(t, "archive")
 	if _, err := os.Stat(filepath.Join(s.dir, "fdb", "manifests", "observe", "prometheus-rule.yaml")); err != nil {
 		t.Error(err)
 	}
@@ -133,15 +134,18 @@ func TestTheInstallationPageInstallsARelease(t *testing.T) {
 	}
 }
 
-// installs follows one way to install the plugin. The next one has no other plugin in PATH.
-func (s stranger) installs(t *testing.T, marker string) {
+// installs follows one way to install the plugin, and returns what its commands print. The next one has no other
+// plugin in PATH.
+func (s stranger) installs(t *testing.T, marker string) string {
 	t.Helper()
-	if all := s.follow(t, marker); !strings.Contains(all, "Client: ") || strings.Contains(all, "warning") {
+	all := s.follow(t, marker)
+	if !strings.Contains(all, "Client: ") || strings.Contains(all, "warning") {
 		t.Errorf("%s: %s", marker, all)
 	}
 	if err := os.RemoveAll(filepath.Join(s.home, ".krew")); err != nil {
 		t.Fatal(err)
 	}
+	return all
 }
 
 // installsLocalBuild follows the page in the directory of a build, which has all files, and the manifest

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -38,20 +39,27 @@ func newCompletionInstall(env *session.Env) *cobra.Command {
 		Short: "Install shell completion for kubectl",
 		Long: `Install shell completion for kubectl fdb: write the program ` + CompletionProgram + `, which
 kubectl (1.26 and newer) runs to complete arguments of kubectl fdb. It must be on the PATH,
-so it is written to the directory of kubectl-fdb unless --dir is given. An existing file of
-that name from another source is not replaced unless --force is given.`,
+so it is written to the first writable directory of the PATH that has this kubectl-fdb or a
+link to it, such as that of Krew. Without one it is written to the directory of kubectl-fdb.
+An existing file of that name from another source is not replaced unless --force is given.
+
+On Windows kubectl completes no arguments of plugins, and nothing is installed. The script of
+kubectl-fdb completion powershell completes those of kubectl-fdb.`,
 		Example: `  # Install completion into a directory on the PATH
   kubectl fdb completion install --dir ~/.local/bin`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return o.run(env) },
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "directory on the PATH to write to; if empty, the directory of kubectl-fdb")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "directory on the PATH to write to; if empty, that of kubectl-fdb")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, replace an existing file from another source")
 	return cmd
 }
 
 func (o installOptions) run(env *session.Env) error {
-	dir, err := o.directory()
+	if err := supported(runtime.GOOS); err != nil {
+		return err
+	}
+	dir, err := o.directory(env)
 	if err != nil {
 		return err
 	}
@@ -73,7 +81,18 @@ func (o installOptions) run(env *session.Env) error {
 	return nil
 }
 
-func (o installOptions) directory() (string, error) {
+// supported returns an error on Windows: there kubectl registers kubectl-fdb.exe as the command fdb.exe, so it runs
+// no program after the word fdb.
+func supported(system string) error {
+	if system != "windows" {
+		return nil
+	}
+	return exit.Usage(errors.New("kubectl completes no arguments of plugins on Windows (nothing was changed)"), "kubectl-fdb completion powershell")
+}
+
+// directory returns where to write the program. Krew and Homebrew link to this file from a directory on the PATH, and
+// its own directory is not on it.
+func (o installOptions) directory(env *session.Env) (string, error) {
 	if o.dir != "" {
 		return o.dir, nil
 	}
@@ -81,7 +100,22 @@ func (o installOptions) directory() (string, error) {
 	if err != nil {
 		return "", exit.Usage(fmt.Errorf("find this program: %w", err), "kubectl fdb completion install --dir DIR")
 	}
+	for _, file := range session.PluginsOnPath(env.Getenv("PATH")) {
+		if dir := filepath.Dir(file); session.ResolvedPath(file) == session.ResolvedPath(self) && writable(dir) {
+			return dir, nil
+		}
+	}
 	return filepath.Dir(self), nil
+}
+
+// writable reports whether files can be created in a directory: its mode does not show whether it is on a file system
+// that cannot be written.
+func writable(dir string) bool {
+	probe, err := os.CreateTemp(dir, "."+CompletionProgram+"-")
+	if err != nil {
+		return false
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name())) == nil
 }
 
 // replaceFile writes an executable file atomically, so that a partial one is never run.
