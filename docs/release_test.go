@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -117,6 +118,22 @@ func TestReleasesContainAllManifests(t *testing.T) {
 			}) {
 				t.Errorf("package %d does not contain %s", i, file)
 			}
+		}
+	}
+}
+
+// Zsh has one directory for completions of packages on Debian, and another one on Red Hat.
+func TestPackagesInstallZshCompletionWhereTheDistributionReadsIt(t *testing.T) {
+	for _, p := range readRelease(t).Packages {
+		found := map[string]string{}
+		for _, c := range p.Contents {
+			if strings.HasPrefix(c.Destination, "/usr/share/zsh/") {
+				found[c.Format] = c.Destination
+			}
+		}
+		want := map[string]string{"deb": "/usr/share/zsh/vendor-completions/_kubectl-fdb", "rpm": "/usr/share/zsh/site-functions/_kubectl-fdb"}
+		if !maps.Equal(found, want) {
+			t.Errorf("by format, the completion is installed as %v, want %v", found, want)
 		}
 	}
 }

@@ -213,7 +213,6 @@ var installed = map[string]fs.FileMode{
 	"usr/bin/kubectl_complete-fdb":                                        0o755,
 	"usr/share/man/man1/kubectl-fdb.1":                                    0o644,
 	"usr/share/bash-completion/completions/kubectl-fdb":                   0o644,
-	"usr/share/zsh/vendor-completions/_kubectl-fdb":                       0o644,
 	"usr/share/fish/vendor_completions.d/kubectl-fdb.fish":                0o644,
 	"usr/share/doc/kubectl-fdb/copyright":                                 0o644,
 	"usr/share/kubectl-fdb/manifests/rbac/reconcile.yaml":                 0o644,
@@ -231,9 +230,21 @@ var installed = map[string]fs.FileMode{
 	"usr/share/kubectl-fdb/manifests/helm/kubectl-fdb/files/cronjob.yaml": 0o644,
 }
 
-// checkPackage compares the files of a package with the archive of its platform.
-func checkPackage(t *testing.T, dist, platform string, files map[string]packed) {
+// The directories in which zsh finds completions, by distribution.
+const (
+	zshOfDebian = "usr/share/zsh/vendor-completions/"
+	zshOfRedHat = "usr/share/zsh/site-functions/"
+)
+
+// checkPackage compares the files of a package with the archive of its platform. The completion of zsh is in one
+// directory only.
+func checkPackage(t *testing.T, dist, platform string, files map[string]packed, zsh string) {
 	t.Helper()
+	for _, dir := range []string{zshOfDebian, zshOfRedHat} {
+		if file, has := files[dir+"_kubectl-fdb"]; has != (dir == zsh) || has && file.mode != 0o644 {
+			t.Errorf("%s has the completion of zsh: %t, mode %s, want it in %s", dir, has, file.mode, zsh)
+		}
+	}
 	for name, mode := range installed {
 		if file, has := files[name]; !has || file.mode != mode {
 			t.Errorf("%s: there %t, mode %s, want %s", name, has, file.mode, mode)
@@ -266,7 +277,7 @@ func TestDebianPackagesInstallToStandardPaths(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkPackage(t, dist, "linux_"+arch, untar(t, bytes.NewReader(content)))
+			checkPackage(t, dist, "linux_"+arch, untar(t, bytes.NewReader(content)), zshOfDebian)
 			if listed := run(t, ".", nil, "dpkg-deb", "--contents", file); strings.Count(listed, " root/root ") != strings.Count(listed, "\n") {
 				t.Errorf("not all files belong to root:\n%s", listed)
 			}
@@ -308,7 +319,7 @@ func TestRPMPackagesInstallToStandardPaths(t *testing.T) {
 			if err != nil || about.Name != "kubectl-fdb" || about.Arch != want {
 				t.Errorf("it is %+v (%v), want kubectl-fdb for %s", about, err, want)
 			}
-			checkPackage(t, dist, "linux_"+arch, rpmFiles(t, content))
+			checkPackage(t, dist, "linux_"+arch, rpmFiles(t, content), zshOfRedHat)
 		})
 	}
 }
