@@ -177,7 +177,7 @@ func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"make release-tools", "goreleaser release --clean\n", "make release-image", "cosign@v"} {
+	for _, want := range []string{"make release-tools", "hack/release-notes.sh \"$GITHUB_REF_NAME\" >\"$RUNNER_TEMP/release-notes.md\"\n", "goreleaser release --clean --release-notes=\"$RUNNER_TEMP/release-notes.md\"\n", "make release-image", "cosign@v"} {
 		if !strings.Contains(strings.Join(runs, "\n")+"\n", want) {
 			t.Errorf("it does not run %s", want)
 		}

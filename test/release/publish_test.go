@@ -35,6 +35,7 @@ type github struct {
 	mutex    sync.Mutex
 	assets   map[string][]byte // of the release, by name
 	public   bool              // the release is no draft any more
+	notes    string            // of the release
 	pushed   map[string][]byte // files of other repositories, by repository and path
 	requests []string          // that it refused
 }
@@ -47,10 +48,7 @@ func newGitHub(t *testing.T) (*github, string) {
 	mux.HandleFunc("GET /api/v3/rate_limit", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"resources": {"core": {"limit": 5000, "remaining": 5000}}}`)
 	})
-	mux.HandleFunc("POST /api/v3"+own, g.only(workflowToken, func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusCreated)
-		fmt.Fprint(w, `{"id": 1, "draft": true}`)
-	}))
+	mux.HandleFunc("POST /api/v3"+own, g.only(workflowToken, g.create))
 	mux.HandleFunc("PATCH /api/v3"+own+"/1", g.only(workflowToken, g.publish))
 	mux.HandleFunc("POST /api/uploads"+own+"/1/assets", g.only(workflowToken, g.upload))
 	mux.HandleFunc("GET /api/v3/repos/{owner}/{name}", g.only(tapToken, func(w http.ResponseWriter, _ *http.Request) {
@@ -81,6 +79,20 @@ func (g *github) only(token string, handle http.HandlerFunc) http.HandlerFunc {
 		}
 		handle(w, r)
 	}
+}
+
+func (g *github) create(w http.ResponseWriter, r *http.Request) {
+	var release struct {
+		Body string `json:"body"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&release)
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if err == nil {
+		g.notes = release.Body
+	}
+	w.WriteHeader(http.StatusCreated)
+	fmt.Fprint(w, `{"id": 1, "draft": true}`)
 }
 
 func (g *github) publish(w http.ResponseWriter, r *http.Request) {
@@ -163,6 +175,9 @@ fi
 sha256sum <"$5" >"$4"
 `
 
+// notes are those of the published release. The section of a version is read by hack/release-notes.sh.
+const notes = "### Added\n\n- one\n"
+
 // release runs GoReleaser as the workflow does, with more arguments.
 func release(t *testing.T, dir, config, tap string, arguments ...string) string {
 	t.Helper()
@@ -170,8 +185,12 @@ func release(t *testing.T, dir, config, tap string, arguments ...string) string 
 	if err := os.WriteFile(filepath.Join(programs, "cosign"), []byte(cosign), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	file := filepath.Join(programs, "release-notes.md")
+	if err := os.WriteFile(file, []byte(notes), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	environment := []string{"GITHUB_TOKEN=" + workflowToken, "TAP_TOKEN=" + tap, "PATH=" + programs + string(filepath.ListSeparator) + os.Getenv("PATH")}
-	return run(t, dir, environment, "goreleaser", append([]string{"release", "--clean", "--config", config}, arguments...)...)
+	return run(t, dir, environment, "goreleaser", append([]string{"release", "--clean", "--release-notes=" + file, "--config", config}, arguments...)...)
 }
 
 // A release for one platform is built, signed, uploaded and announced by an API of GitHub on loopback;
@@ -200,6 +219,9 @@ func checkAssets(t *testing.T, g *github) {
 	t.Helper()
 	if len(g.requests) > 0 || !g.public {
 		t.Errorf("the release is public: %t; refused requests: %v", g.public, g.requests)
+	}
+	if g.notes != notes {
+		t.Errorf("the release has the notes %q, want %q", g.notes, notes)
 	}
 	base := "kubectl-fdb_" + strings.TrimPrefix(tag, "v") + "_linux_" + runtime.GOARCH
 	listed := []string{base + ".deb", base + ".rpm", base + ".tar.gz", base + ".tar.gz.cdx.json"}
