@@ -24,9 +24,20 @@ type release struct {
 		IDs   []string       `json:"ids"`
 		Files []archivedFile `json:"files"`
 	} `json:"archives"`
+	Release struct {
+		Draft   bool `json:"draft"`
+		Replace bool `json:"replace_existing_draft"`
+	} `json:"release"`
+	Casks    []announcement `json:"homebrew_casks"`
+	Krews    []announcement `json:"krews"`
 	Packages []struct {
 		Contents []packagedFile `json:"contents"`
 	} `json:"nfpms"`
+}
+
+// announcement is what a release is announced with in another repository.
+type announcement struct {
+	Skip bool `json:"skip_upload"`
 }
 
 // archivedFile are files of an archive.
@@ -92,6 +103,17 @@ func TestReleaseArchivesContainTheManifestsNamedInDocs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A build publishes nothing: the workflow does once the image and the provenance exist.
+func TestABuildOfAReleasePublishesNothing(t *testing.T) {
+	r := readRelease(t)
+	if !r.Release.Draft || !r.Release.Replace {
+		t.Errorf("a build creates a draft: %t, and replaces the one of a run that failed: %t", r.Release.Draft, r.Release.Replace)
+	}
+	if len(r.Casks) != 1 || len(r.Krews) != 1 || !r.Casks[0].Skip || !r.Krews[0].Skip {
+		t.Errorf("a build announces the release: casks %v, manifests for Krew %v", r.Casks, r.Krews)
 	}
 }
 
