@@ -1,5 +1,7 @@
 #!/bin/sh
-# Installs a release of the plugin for the later steps of a GitHub job, after its checksum matched.
+# Installs a release of the plugin for the later steps of a GitHub job, after its checksum matched. Without SHA256 the
+# checksum is that of the same release, which detects a damaged archive and not a forged one. docs/releases.md has the
+# commands that verify the signature and the provenance of an archive; SHA256 pins one that was verified.
 set -eu
 
 version=${VERSION#v}
