@@ -48,9 +48,13 @@ run() {
   mkfifo "$work/pipe"
   tee "$output" <"$work/pipe" &
   log=$!
+  command='' ended=''
+  # A signal may arrive before the ID of the command is stored: then it is passed on once it is, and only once, since a
+  # second one ends the command at once.
+  trap 'if [ -n "$command" ]; then kill -TERM "$command" 2>/dev/null || true; else ended=1; fi' INT TERM
   "$@" >"$work/pipe" &
   command=$!
-  trap 'kill -TERM "$command" 2>/dev/null || true' INT TERM
+  if [ -n "$ended" ]; then kill -TERM "$command" 2>/dev/null || true; fi
   code=0
   wait "$command" || code=$?
   while kill -0 "$command" 2>/dev/null; do
