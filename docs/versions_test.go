@@ -3,6 +3,7 @@ package docs
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,32 @@ func TestTheVersionsPageListsEveryVersionFact(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// knownHeads are the branches of the FoundationDB commits that the documentation cites. A commit of
+// the wrong branch proves nothing: a fact about 7.4.7 was once cited from the head of release-7.3.
+var knownHeads = map[string]string{
+	"997780b0cc": "release-7.4",
+	"c0c44752df": "main",
+}
+
+var citedHead = regexp.MustCompile(`\b([0-9a-f]{8,40}) \((main|release-[0-9.]+)\b`)
+
+func TestCitedCommitsBelongToTheirBranches(t *testing.T) {
+	cited := map[string]bool{}
+	for name, text := range pages(t) {
+		for _, m := range citedHead.FindAllStringSubmatch(text, -1) {
+			cited[m[1]] = true
+			if knownHeads[m[1]] != m[2] {
+				t.Errorf("%s: %s, which is of branch %q", name, m[0], knownHeads[m[1]])
+			}
+		}
+	}
+	for head := range knownHeads {
+		if !cited[head] {
+			t.Errorf("%s is not cited", head)
+		}
 	}
 }
 
