@@ -65,7 +65,7 @@ var rows = map[string]struct{ about, not []string }{
 	"exclude-lists-in-progress":             {[]string{"7.4.0"}, []string{"7.3.79"}},
 	"restore-status-differs":                {[]string{"7.4.0", "7.4.6", "8.0.0"}, []string{"7.3.79", "7.1.67"}},
 	"configure-checks-storage-types":        {[]string{"7.4.0", "7.4.6", "8.0.0"}, []string{"7.3.79", "7.1.67"}},
-	"configure-refuses-backup-worker":       {[]string{"7.4.7", "7.4.8"}, []string{"7.4.6", "7.3.79", "8.0.0"}},
+	"configure-refuses-backup-worker":       {[]string{"7.4.7", "7.4.8", "8.0.0"}, []string{"7.4.6", "7.3.79"}},
 	"gray-failure-in-status":                {[]string{"7.4.0", "7.4.6", "8.0.0"}, []string{"7.3.79", "7.1.67"}},
 	"status-without-processes":              {[]string{"7.3.78", "7.3.79", "7.4.7", "8.0.0"}, []string{"7.3.77", "7.4.6"}},
 	"status-of-no-database-never-ends":      {[]string{"7.3.0", "7.3.63", "7.3.77", "7.4.0", "7.4.6"}, []string{"7.1.67", "7.3.78", "7.3.79", "7.4.7", "8.0.0"}},
