@@ -50,6 +50,8 @@ const (
 	BounceImpactNeverClean = "bounce-impact-never-clean"
 	// ExcludeFailedCorrupts is the fact that users of fdbcli are warned of.
 	ExcludeFailedCorrupts = "exclude-failed-corrupts"
+	// WigglePausesOnFullDisks is the fact that explains a gradual migration that does not continue.
+	WigglePausesOnFullDisks = "wiggle-pauses-on-full-disks"
 )
 
 // About returns the fact with this ID, and whether it is about the running version.

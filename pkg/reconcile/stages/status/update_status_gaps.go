@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -66,7 +67,7 @@ func oldEngines(s plan.Snapshot) []string {
 	if old == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, stoppedWiggle(s.Database.Status))}
+	return []string{fmt.Sprintf("%s still %s another engine than %s%s", phrase.Count(old, "storage server"), phrase.Either(old, "uses", "use"), c.StorageEngine, stoppedWiggle(s))}
 }
 
 // migrates reports whether the database itself changes all storage processes to its engine. A wiggle
@@ -83,21 +84,25 @@ func migrates(c *fdb.Configuration) bool {
 }
 
 // minSpaceToWiggle is the part of each disk that has to be available. The perpetual wiggle pauses
-// while one storage server has less. Source: knob PERPETUAL_WIGGLE_MIN_AVAILABLE_SPACE_RATIO of 7.3.
+// while one storage server has less. Source: knob PERPETUAL_WIGGLE_MIN_AVAILABLE_SPACE_RATIO, which 7.3.60
+// introduced.
 const minSpaceToWiggle = 0.30
 
 // stoppedWiggle describes why a gradual migration does not continue; empty where nothing is known to
 // stop it.
-func stoppedWiggle(s *fdb.Status) string {
-	c := s.Cluster.Configuration
+func stoppedWiggle(s plan.Snapshot) string {
+	c := s.Database.Status.Cluster.Configuration
 	if ptr.Deref(c.StorageMigrationType, "") != string(v1beta2.StorageMigrationGradual) {
 		return ""
 	}
 	if ptr.Deref(c.PerpetualStorageWiggle, 0) == 0 {
 		return ", and a gradual migration moves none without perpetual_storage_wiggle=1"
 	}
+	if version, err := fdb.ParseVersion(s.Cluster.RunningVersion()); err != nil || !pausesOnFullDisks(version) {
+		return ""
+	}
 	var full []string
-	for _, p := range s.ProcessList() {
+	for _, p := range s.Database.Status.ProcessList() {
 		for _, r := range p.Roles {
 			available, total := ptr.Deref(r.KVStoreAvailableBytes, 0), ptr.Deref(r.KVStoreTotalBytes, 0)
 			if ratio := float64(available) / float64(max(total, 1)); r.Role == fdb.RoleStorage && total > 0 && ratio < minSpaceToWiggle {
@@ -110,4 +115,11 @@ func stoppedWiggle(s *fdb.Status) string {
 	}
 	slices.Sort(full)
 	return fmt.Sprintf(", and the perpetual wiggle pauses while a storage server has less than %.0f%% of its disk available: %s", 100*minSpaceToWiggle, readings.SomeOf(full))
+}
+
+// pausesOnFullDisks reports whether the wiggle of a version pauses for lack of disk space; older ones
+// continue.
+func pausesOnFullDisks(v fdb.Version) bool {
+	_, is := versionfacts.About(versionfacts.WigglePausesOnFullDisks, v)
+	return is
 }

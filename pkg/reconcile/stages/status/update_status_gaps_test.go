@@ -53,17 +53,22 @@ func TestStorageEngineMigrationIsAwaitedOnlyIfTheDatabaseDoesIt(t *testing.T) {
 // A gradual migration that a full disk stops is explained.
 func TestAStorageMigrationPausedByLowDiskSpaceIsExplained(t *testing.T) {
 	for name, tc := range map[string]struct {
+		version          string
 		available, total int64
 		explained        bool
 	}{
-		"enough":        {30, 100, false},
-		"too little":    {29, 100, true},
-		"none":          {0, 100, true},
-		"it is unknown": {0, 0, false},
+		"enough":                         {"7.3.79", 30, 100, false},
+		"too little":                     {"7.3.79", 29, 100, true},
+		"none":                           {"7.3.79", 0, 100, true},
+		"it is unknown":                  {"7.3.79", 0, 0, false},
+		"the first version that pauses":  {"7.3.60", 29, 100, true},
+		"a version that does not pause":  {"7.3.59", 29, 100, false},
+		"one of 7.1 that does not pause": {"7.1.67", 29, 100, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := withEngine(stagestest.HealthyCluster(t), "ssd-2")
 			s.Database.Status.Cluster.Configuration.StorageEngine = "ssd-redwood-1"
+			s.Cluster.Status.RunningVersion = tc.version
 			gradually(1)(s.Database.Status.Cluster.Configuration)
 			for _, p := range s.Database.Status.Cluster.Processes {
 				for i := range p.Roles {
