@@ -47,6 +47,10 @@ func TestCanUpgradeReportsVersionFacts(t *testing.T) {
 			given: func(g *given) { g.cluster.Resource.Spec.IgnoreUpgradabilityChecks = true },
 			to:    "7.3.51", want: exit.ExitDone, facts: []string{"patch-protocol-7.3.52"},
 		},
+		"a downgrade that corrupts moved shards": {
+			given: func(g *given) { g.cluster.Resource.Spec.DatabaseConfiguration.StorageEngine = "ssd-sharded-rocksdb" },
+			to:    "7.3.59", want: exit.ExitNo, facts: []string{"shard-location-metadata-downgrade"}, refuses: []string{"shard-location-metadata-downgrade"},
+		},
 		"no backup":            {to: "7.4.7", want: exit.ExitDone},
 		"a backup over TLS":    {given: withBackup(""), to: "7.4.7", want: exit.ExitDone, facts: []string{"blob-store-host-name-checked"}},
 		"a backup without TLS": {given: withBackup("", "secure_connection=0"), to: "7.4.7", want: exit.ExitDone},

@@ -60,6 +60,8 @@ func TestVersionChangesThatLoseTheDatabaseAreRefused(t *testing.T) {
 		"lets the patch release with the fixes go on":      {Given: changing("7.3.43", "7.3.54")},
 		"refuses an older RocksDB":                         {Given: stagestest.Combined(changing("7.3.75", "7.3.79"), rocksdb), Holds: "rocksdb-8.11.5-opened-by-8.11.4", Manual: true, Then: plan.EndPass},
 		"refuses an older RocksDB in 7.4":                  {Given: stagestest.Combined(changing("7.4.5", "7.4.7"), rocksdb), Holds: "rocksdb-9-opened-by-8.11.4", Manual: true, Then: plan.EndPass},
+		"refuses a downgrade that corrupts moved shards":   {Given: stagestest.Combined(changing("7.3.79", "7.3.59"), withEngine("ssd-sharded-rocksdb")), Holds: "shard-location-metadata-downgrade", Manual: true, Then: plan.EndPass},
+		"lets that downgrade go on with other engines":     {Given: stagestest.Combined(changing("7.3.79", "7.3.59"), rocksdb)},
 		"lets other engines go on":                         {Given: changing("7.3.75", "7.3.79")},
 		"lets a newer RocksDB go on":                       {Given: stagestest.Combined(changing("7.3.79", "7.4.6"), rocksdb)},
 		"refuses tenants in 8.0":                           {Given: stagestest.Combined(changing("7.4.6", "8.0.0"), withFeatures(func(c *fdb.Configuration) { c.TenantMode = "required_experimental" })), Holds: "tenants-removed", Manual: true, Then: plan.EndPass},
@@ -106,6 +108,6 @@ func TestEachVersionFactThatLosesADatabaseRefusesItsChange(t *testing.T) {
 
 func usesEverything(s *plan.Snapshot) {
 	c := s.Database.Status.Cluster.Configuration
-	c.StorageEngine, c.TenantMode, c.EncryptionAtRestMode, c.BlobGranulesEnabled = "ssd-rocksdb-v1", "required_experimental", "cluster_aware", 1
+	c.StorageEngine, c.TenantMode, c.EncryptionAtRestMode, c.BlobGranulesEnabled = "ssd-sharded-rocksdb", "required_experimental", "cluster_aware", 1
 	s.Database.Status.Cluster.Processes["cache"] = fdb.Process{ClassType: "storage_cache"}
 }
