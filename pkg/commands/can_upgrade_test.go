@@ -63,7 +63,7 @@ func TestCanUpgradeReportsVersionFacts(t *testing.T) {
 			facts:   []string{"encrypted-backups-with-gcm-tags", "blob-store-host-name-checked"},
 			unknown: []string{"encrypted-backups-with-gcm-tags", "blob-store-host-name-checked"}, refuses: []string{"encrypted-backups-with-gcm-tags"},
 		},
-		"removed features that the database does not report": {to: "8.0.0", want: exit.ExitDone, facts: []string{"change-feeds-removed", "dynamic-knobs-removed"}},
+		"removed features that the database does not report": {to: "8.0.0", want: exit.ExitDone, facts: []string{"skipped-release", "change-feeds-removed", "dynamic-knobs-removed", "fdbcli-commands-removed"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

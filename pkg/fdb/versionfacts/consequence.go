@@ -12,24 +12,27 @@ type Consequence string
 
 // The consequences, from the most severe.
 const (
-	DataLoss           Consequence = "data-loss"           // data can be lost or become wrong
-	Unavailable        Consequence = "unavailable"         // processes can fail to start or crash
-	FeatureRemoved     Consequence = "feature-removed"     // a feature in use does not exist in the new version
-	BackupUnrestorable Consequence = "backup-unrestorable" // existing backups cannot be restored
-	BackupUnencrypted  Consequence = "backup-unencrypted"  // a backup is written without encryption
-	BackupFails        Consequence = "backup-fails"        // backups can stop
-	OneWay             Consequence = "one-way"             // the change cannot be reverted
-	PossiblyRemoved    Consequence = "possibly-removed"    // a feature does not exist in the new version; whether it is used is unknown
-	StatusWrong        Consequence = "status-wrong"        // the status document has a wrong value
-	Slower             Consequence = "slower"              // work takes longer
-	Renamed            Consequence = "renamed"             // the same has another name
-	OutputDiffers      Consequence = "output-differs"      // the output of tools differs
+	DataLoss            Consequence = "data-loss"            // data can be lost or become wrong
+	Unavailable         Consequence = "unavailable"          // processes can fail to start or crash
+	FeatureRemoved      Consequence = "feature-removed"      // a feature in use does not exist in the new version
+	BackupUnrestorable  Consequence = "backup-unrestorable"  // existing backups cannot be restored
+	BackupUnencrypted   Consequence = "backup-unencrypted"   // a backup is written without encryption
+	BackupFails         Consequence = "backup-fails"         // backups can stop
+	OneWay              Consequence = "one-way"              // the change cannot be reverted
+	PossiblyUnavailable Consequence = "possibly-unavailable" // processes can fail to start; whether they do depends on what is not read
+	PossiblyRemoved     Consequence = "possibly-removed"     // a feature does not exist in the new version; whether it is used is unknown
+	StatusWrong         Consequence = "status-wrong"         // the status document has a wrong value
+	LessTested          Consequence = "less-tested"          // FoundationDB tests the version, or the change, less than others
+	Slower              Consequence = "slower"               // work takes longer
+	Renamed             Consequence = "renamed"              // the same has another name
+	OutputDiffers       Consequence = "output-differs"       // the output of tools differs
 )
 
 // Consequences returns all consequences, from the most severe.
 func Consequences() []Consequence {
 	return []Consequence{
-		DataLoss, Unavailable, FeatureRemoved, BackupUnrestorable, BackupUnencrypted, BackupFails, OneWay, PossiblyRemoved, StatusWrong, Slower, Renamed, OutputDiffers,
+		DataLoss, Unavailable, FeatureRemoved, BackupUnrestorable, BackupUnencrypted, BackupFails, OneWay,
+		PossiblyUnavailable, PossiblyRemoved, StatusWrong, LessTested, Slower, Renamed, OutputDiffers,
 	}
 }
 

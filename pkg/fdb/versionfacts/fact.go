@@ -42,6 +42,23 @@ type Range struct {
 	From fdb.Version
 	// Before is the first version after the range; zero if there is none.
 	Before fdb.Version
+	// Patches limits the range to even or odd patch releases; empty for all.
+	Patches Patches
+}
+
+// Patches is every second patch release of a range.
+type Patches string
+
+// FoundationDB builds some patch releases twice, with another option of the compiler.
+const (
+	EvenPatches Patches = "even"
+	OddPatches  Patches = "odd"
+)
+
+func (p Patches) known() bool { return p == "" || p == EvenPatches || p == OddPatches }
+
+func (p Patches) contain(v fdb.Version) bool {
+	return p == "" || (p == EvenPatches) == (v.Patch%2 == 0)
 }
 
 // Change is a change from any version of From to any version of To.
@@ -107,13 +124,19 @@ func parse(text []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// UnmarshalJSON parses {"from": VERSION, "before": VERSION}.
+// UnmarshalJSON parses {"from": VERSION, "before": VERSION, "patches": "even"}.
 func (r *Range) UnmarshalJSON(text []byte) error {
-	var raw struct{ From, Before string }
+	var raw struct {
+		From, Before string
+		Patches      Patches
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&raw); err != nil {
 		return fmt.Errorf("parse range %s: %w", text, err)
+	}
+	if r.Patches = raw.Patches; !r.Patches.known() {
+		return fmt.Errorf("range %s: unknown patches %q", text, r.Patches)
 	}
 	var err error
 	if r.From, err = fdb.ParseExactVersion(raw.From); err != nil {
@@ -134,23 +157,29 @@ func (r *Range) UnmarshalJSON(text []byte) error {
 // MarshalJSON prints the range as it is parsed.
 func (r Range) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		From   string `json:"from"`
-		Before string `json:"before,omitempty"`
-	}{r.From.String(), r.Before.String()})
+		From    string  `json:"from"`
+		Before  string  `json:"before,omitempty"`
+		Patches Patches `json:"patches,omitempty"`
+	}{r.From.String(), r.Before.String(), r.Patches})
 }
 
 // Contains reports whether a version is in the range.
 func (r Range) Contains(v fdb.Version) bool {
 	v.ReleaseCandidate = 0
-	return v.AtLeast(r.From) && (r.Before.IsZero() || !v.AtLeast(r.Before))
+	return v.AtLeast(r.From) && (r.Before.IsZero() || !v.AtLeast(r.Before)) && r.Patches.contain(v)
 }
 
-// String returns the range for tables: "7.4.0 to before 7.4.6", "7.4.7 and newer".
+// String returns the range for tables: "7.4.0 to before 7.4.6", "7.4.7 and newer", "7.3.0 to before
+// 7.4.0 (odd)".
 func (r Range) String() string {
-	if r.Before.IsZero() {
-		return r.From.String() + " and newer"
+	text := r.From.String() + " and newer"
+	if !r.Before.IsZero() {
+		text = r.From.String() + " to before " + r.Before.String()
 	}
-	return r.From.String() + " to before " + r.Before.String()
+	if r.Patches != "" {
+		text += " (" + string(r.Patches) + ")"
+	}
+	return text
 }
 
 func contain(ranges []Range, v fdb.Version) bool {

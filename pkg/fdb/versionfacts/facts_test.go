@@ -71,6 +71,10 @@ var rows = map[string]struct{ about, not []string }{
 	"status-of-no-database-never-ends":      {[]string{"7.3.0", "7.3.63", "7.3.77", "7.4.0", "7.4.6"}, []string{"7.1.67", "7.3.78", "7.3.79", "7.4.7", "8.0.0"}},
 	"data-distribution-admission-control":   {[]string{"7.3.78", "7.3.79"}, []string{"7.3.77", "7.4.6", "7.4.7"}},
 	"wiggle-pauses-on-full-disks":           {[]string{"7.3.60", "7.3.79", "7.4.0", "8.0.0"}, []string{"7.1.67", "7.3.59"}},
+	"locality-exclusions-incomplete":        {[]string{"7.1.0", "7.1.41", "7.2.9", "7.3.25"}, []string{"7.1.42", "7.1.67", "7.3.26", "7.4.0"}},
+	"recovery-age-missing":                  {[]string{"7.1.0", "7.1.21"}, []string{"7.1.22", "7.2.0", "7.3.0"}},
+	"experimental-branch":                   {[]string{"7.2.0", "7.2.9"}, []string{"7.1.67", "7.3.0"}},
+	"not-a-production-release":              {[]string{"7.4.0", "7.4.6", "8.0.0"}, []string{"7.3.79", "7.1.67"}},
 	"rocksdb-9-opened-by-8.11.4":            {[]string{"7.4.5>7.4.7", "7.4.0>7.3.79", "7.4.0>7.3.73"}, []string{"7.4.5>7.4.6", "7.4.6>7.4.7", "7.4.5>7.3.75", "7.4.5>7.4.8", "7.4.0>7.4.5"}},
 	"rocksdb-8.11.5-opened-by-8.11.4":       {[]string{"7.3.74>7.3.76", "7.3.75>7.3.79", "7.3.75>7.3.73", "7.4.6>7.4.7"}, []string{"7.3.73>7.3.79", "7.3.74>7.3.75", "7.3.75>7.4.6", "7.4.6>7.4.8", "7.4.5>7.4.7"}},
 	"rocksdb-one-way":                       {[]string{"7.3.73>7.3.74", "7.3.79>7.4.6", "7.3.75>7.4.0", "7.4.5>7.4.6", "7.3.79>8.0.0", "7.3.75>8.0.0", "7.4.6>8.0.0", "7.4.7>8.0.0"}, []string{"7.3.73>7.3.79", "7.3.74>7.4.6", "7.3.79>7.4.7", "7.4.0>7.4.5", "7.4.5>8.0.0", "8.0.0>8.0.1"}},
@@ -82,6 +86,8 @@ var rows = map[string]struct{ about, not []string }{
 	"encrypted-backups-with-other-metadata": {[]string{"7.3.72>7.3.78", "7.3.77>7.4.7", "7.4.6>7.4.7"}, []string{"7.3.71>7.3.79", "7.3.78>7.3.79", "7.3.77>7.4.6"}},
 	"encrypted-backups-with-gcm-tags":       {[]string{"7.3.79>7.4.7", "7.4.6>7.4.7", "7.4.6>8.0.0"}, []string{"7.3.79>7.4.6", "7.4.7>7.4.8"}},
 	"blob-store-host-name-checked":          {[]string{"7.3.79>7.4.7", "7.4.6>8.0.0"}, []string{"7.3.79>7.4.6", "7.4.7>8.0.0"}},
+	"avx-required":                          {[]string{"7.3.78>7.3.79", "7.3.78>7.3.77", "7.1.66>7.3.79", "7.3.78>7.4.6", "7.4.4>7.4.5", "7.4.4>7.4.7"}, []string{"7.3.77>7.3.78", "7.3.76>7.3.78", "7.3.77>7.3.79", "7.3.79>7.4.6", "7.4.5>7.4.6", "7.3.78>7.4.4"}},
+	"skipped-release":                       {[]string{"7.1.67>7.4.6", "7.1.67>8.0.0", "7.3.79>8.0.0"}, []string{"7.1.67>7.3.79", "7.1.67>7.2.9", "7.3.79>7.4.6", "7.4.6>8.0.0"}},
 	"memory-radixtree-renamed":              {[]string{"7.3.79>7.4.0", "7.1.67>8.0.0"}, []string{"7.3.73>7.3.79", "7.4.0>7.4.6"}},
 	"tenants-removed":                       {[]string{"7.4.6>8.0.0", "7.4.6>8.0.0-rc1"}, []string{"7.3.79>7.4.6", "8.0.0>8.0.1"}},
 	"encryption-at-rest-removed":            {[]string{"7.4.6>8.0.0"}, []string{"7.3.79>7.4.6"}},
@@ -89,6 +95,7 @@ var rows = map[string]struct{ about, not []string }{
 	"storage-cache-removed":                 {[]string{"7.4.6>8.0.0"}, []string{"7.3.79>7.4.6"}},
 	"change-feeds-removed":                  {[]string{"7.4.6>8.0.0"}, []string{"7.3.79>7.4.6"}},
 	"dynamic-knobs-removed":                 {[]string{"7.4.6>8.0.0"}, []string{"7.3.79>7.4.6"}},
+	"fdbcli-commands-removed":               {[]string{"7.4.6>8.0.0", "7.3.79>8.0.0"}, []string{"7.3.79>7.4.6", "8.0.0>8.0.1"}},
 }
 
 func about(t *testing.T, versions string, u Use) []Applying {
@@ -219,6 +226,7 @@ func TestInvalidVersionFactsAreRejected(t *testing.T) {
 		"version that does not parse":  {`"7.4.7"`, `"7.4"`},
 		"empty range":                  {`{"from": "7.4.7"}`, `{"from": "7.4.7", "before": "7.4.7"}`},
 		"unknown field of a range":     {`{"from": "7.4.7"}`, `{"from": "7.4.7", "through": "7.4.8"}`},
+		"unknown patches of a range":   {`{"from": "7.4.7"}`, `{"from": "7.4.7", "patches": "some"}`},
 		"unknown consequence":          {`slower`, `bad`},
 		"unknown evidence":             {`"read"`, `"guessed"`},
 		"unknown condition":            {`"id"`, `"when": "moon", "id"`},
