@@ -104,5 +104,5 @@ func (r *leftoverReader) readStatus(ctx context.Context) {
 		r.facts.StatusUnknown = err.Error()
 		return
 	}
-	r.facts.Status = status
+	r.facts.SetStatus(status)
 }

@@ -18,7 +18,7 @@ func (w *Cluster) Begin(ctx context.Context) error {
 	if err := w.leases.begin(ctx); err != nil {
 		return err
 	}
-	w.db.forgetLook()
+	w.db.takeLook()
 	return nil
 }
 

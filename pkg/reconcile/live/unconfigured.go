@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -64,11 +65,13 @@ func (d *database) rememberStatus(s *fdb.Status) {
 	}
 }
 
-// forgetLook drops the document of an earlier Lease.
-func (d *database) forgetLook() {
+// takeLook returns the latest document, and drops it: it serves one command, under one Lease.
+func (d *database) takeLook() statusRead {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	last := d.latest
 	d.latest = statusRead{}
+	return last
 }
 
 // lastLook is for how long a document is the last read before a database is created: shorter than
@@ -81,18 +84,17 @@ func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, 
 	if endsNoStatus(newest) {
 		return d.verifyBlank(ctx, newest)
 	}
-	d.mu.Lock()
-	last := d.latest
-	d.latest = statusRead{} // it is the last read before one command, not before two
-	d.mu.Unlock()
-	status := last.status
-	if status == nil || d.Clock.Since(last.at) > lastLook {
+	last := d.takeLook()
+	if last.status == nil || d.Clock.Since(last.at) > lastLook {
 		var err error
-		if status, err = cli.Status(ctx); err != nil {
+		if last.status, err = cli.Status(ctx); err != nil {
 			return fmt.Errorf("verify that no database exists yet: %w", err)
 		}
 	}
-	if !status.NeverConfigured() {
+	switch status := last.status; {
+	case status.Incomplete():
+		return errors.New("create a database: the status document is incomplete")
+	case !status.NeverConfigured():
 		return fmt.Errorf("create a database: recovery state must be %[2]q, is %[1]q", status.RecoveryName(), fdb.RecoveryNeverCreated)
 	}
 	return nil

@@ -90,6 +90,27 @@ func TestARecentStatusInAnotherRecoveryStatePreventsCreation(t *testing.T) {
 	refuseConfigure(t, f)
 }
 
+// The last document before a database is created is complete: absence in any other proves nothing.
+func TestAnIncompleteStatusPreventsCreation(t *testing.T) {
+	f, create := atConfigure(t)
+	f.begin()
+	never := `{"client":{"coordinators":{"quorum_reachable":true},"database_status":{"available":false}%s},"cluster":{"recovery_state":{"name":"configuration_never_created"}}}`
+	f.program = func(admin.Command) (admin.Result, error) {
+		return admin.Result{Stdout: fmt.Appendf(nil, never, `,"messages":[{"name":"status_incomplete_timeout"}]`)}, nil
+	}
+	f.log.reset()
+	if err := f.cluster.Act(t.Context(), create); err == nil || !strings.Contains(err.Error(), "the status document is incomplete") {
+		t.Errorf("a database was created: %v", err)
+	}
+	refuseConfigure(t, f)
+	f.program = func(admin.Command) (admin.Result, error) {
+		return admin.Result{Stdout: fmt.Appendf(nil, never, "")}, nil
+	}
+	if err := f.cluster.Act(t.Context(), create); err == nil || strings.Contains(err.Error(), "is incomplete") {
+		t.Errorf("the same document without the message counts as incomplete: %v", err)
+	}
+}
+
 // The status of a new database is requested once its processes have registered, or no further one
 // does; of a configured one at once.
 func TestTheStatusOfANewDatabaseWaitsForItsProcesses(t *testing.T) {

@@ -26,11 +26,20 @@ type Facts struct {
 	// Volumes are those that are, or were, of a PVC whose name begins with the one of the cluster.
 	Volumes   []corev1.PersistentVolume
 	ConfigMap *corev1.ConfigMap
-	// Status is nil if the database was not read; StatusUnknown has the cause.
+	// Status is nil if the database was not read, or only in part; StatusUnknown has the cause.
 	Status        *fdb.Status
 	StatusUnknown string
 	// Unread has the errors of objects that could not be listed, by their kind.
 	Unread map[string]string
+}
+
+// SetStatus sets the status document. One that is incomplete is not used: what it lacks exists all the
+// same, and processes that it does not list would seem to be lost.
+func (f *Facts) SetStatus(s *fdb.Status) {
+	f.Status, f.StatusUnknown = s, ""
+	if s.Incomplete() {
+		f.Status, f.StatusUnknown = nil, "the status document is incomplete"
+	}
 }
 
 // Found reports whether anything of the cluster is left.

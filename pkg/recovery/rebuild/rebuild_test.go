@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
@@ -240,5 +241,33 @@ func TestRebuildInfersCountsAndSizesFromVolumes(t *testing.T) {
 	claim := c.Spec.Processes[v1beta2.ProcessClassGeneral].VolumeClaimTemplate
 	if claim == nil || classOf(claim) != "fast" || sizeOf(claim) != "128G" {
 		t.Errorf("%+v", claim)
+	}
+}
+
+// An incomplete status document has a configuration and no processes, for example: neither is used, and
+// the manifest has the doubt.
+func TestRebuildUsesNoIncompleteStatusDocument(t *testing.T) {
+	for name, complete := range map[string]bool{"complete": true, "incomplete": false} {
+		t.Run(name, func(t *testing.T) {
+			_, f := given(t, func(*v1beta2.FoundationDBCluster) {})
+			s := &fdb.Status{Cluster: fdb.ClusterStatus{
+				ConnectionString: connection, Configuration: &fdb.Configuration{RedundancyMode: "double", StorageEngine: "ssd-2"},
+			}}
+			if !complete {
+				s.Cluster.Messages = []fdb.Message{{Name: fdb.MessageIncompleteTimeout}}
+			}
+			f.SetStatus(s)
+			m, err := Rebuild(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			doubted := slices.ContainsFunc(m.Unknown, func(u Unknown) bool {
+				return u.Path == "spec.databaseConfiguration" && strings.Contains(u.Reason, "the status document is incomplete")
+			})
+			known := slices.ContainsFunc(m.Known, func(k Known) bool { return k.Path == "spec.databaseConfiguration" })
+			if doubted == complete || known != complete {
+				t.Errorf("known %+v, unknown %+v", m.Known, m.Unknown)
+			}
+		})
 	}
 }
