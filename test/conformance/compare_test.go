@@ -134,7 +134,8 @@ func at(v any, path ...string) any {
 	return v
 }
 
-// documentFacts are the values that decisions are made on.
+// documentFacts are the values of a status document that are compared. Others that decisions depend on are
+// not among them: the roles of processes, the generations of logs, bounce_impact and full_replication.
 func documentFacts(text string) map[string]string {
 	d := document(text)
 	facts := map[string]string{
