@@ -9,6 +9,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/test/realdb/programs"
 )
 
 // journey is one story on the real programs.
@@ -89,8 +91,9 @@ func names() []string {
 
 // outcome is how a journey ended.
 type outcome struct {
-	name, result string
-	took         time.Duration
+	name, result   string
+	passed, notRun bool
+	took           time.Duration
 }
 
 // outcomes are how the journeys ended, and began is when the first did.
@@ -106,7 +109,7 @@ func TestJourneys(t *testing.T) {
 			continue
 		}
 		if missing := j.missing(); missing != "" {
-			outcomes = append(outcomes, outcome{name: j.name, result: missing})
+			outcomes = append(outcomes, outcome{name: j.name, result: missing, notRun: true})
 			if os.Getenv("RUN") != "" {
 				t.Errorf("%s: %s", j.name, missing)
 			}
@@ -135,7 +138,7 @@ func TestJourneys(t *testing.T) {
 	}
 	// A sandbox that did not start has run nothing, and the others may all have failed to start.
 	for j := range next {
-		outcomes = append(outcomes, outcome{name: j.name, result: "NOT RUN: no sandbox"})
+		outcomes = append(outcomes, outcome{name: j.name, result: "NOT RUN: no sandbox", notRun: true})
 	}
 }
 
@@ -152,11 +155,12 @@ func runInSandbox(t *testing.T, next <-chan journey, ended chan<- outcome) {
 	for j := range next {
 		began := time.Now()
 		result := "failed"
-		if t.Run(j.name, func(t *testing.T) { j.run(&test{T: t, sandbox: s}) }) {
+		passed := t.Run(j.name, func(t *testing.T) { j.run(&test{T: t, sandbox: s}) })
+		if passed {
 			result = "passed"
 		}
-		s.failed = s.failed || result == "failed"
-		ended <- outcome{j.name, result, time.Since(began)}
+		s.failed = s.failed || !passed
+		ended <- outcome{name: j.name, result: result, passed: passed, took: time.Since(began)}
 	}
 }
 
@@ -174,4 +178,14 @@ func report() {
 	if err := w.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+	var failed, notRun []string
+	for _, name := range chosen {
+		switch i := slices.IndexFunc(outcomes, func(o outcome) bool { return o.name == name }); {
+		case i < 0 || outcomes[i].notRun:
+			notRun = append(notRun, name)
+		case !outcomes[i].passed:
+			failed = append(failed, name)
+		}
+	}
+	fmt.Println(programs.Outcome(len(chosen), failed, notRun))
 }

@@ -106,3 +106,16 @@ func Jobs(text string) (int, error) {
 	}
 	return n, nil
 }
+
+// Outcome is the last line of a run: how many of the chosen journeys passed, and the names of the others.
+// A journey that was not run fails no test, so a run without failures is not complete without this line.
+func Outcome(chosen int, failed, notRun []string) string {
+	text := fmt.Sprintf("%d of %d chosen journeys passed", chosen-len(failed)-len(notRun), chosen)
+	if len(failed) > 0 {
+		text += "; failed: " + strings.Join(failed, ", ")
+	}
+	if len(notRun) > 0 {
+		text += "; NOT RUN: " + strings.Join(notRun, ", ")
+	}
+	return text
+}

@@ -83,3 +83,21 @@ func TestJobsAreAPositiveNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestTheOutcomeNamesJourneysThatDidNotPass(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failed, notRun []string
+		want           string
+	}{
+		"all passed":    {nil, nil, "35 of 35 chosen journeys passed"},
+		"one version":   {nil, []string{"upgrade"}, "34 of 35 chosen journeys passed; NOT RUN: upgrade"},
+		"some failed":   {[]string{"tls", "grow"}, nil, "33 of 35 chosen journeys passed; failed: tls, grow"},
+		"of both kinds": {[]string{"tls"}, []string{"upgrade", "backup"}, "32 of 35 chosen journeys passed; failed: tls; NOT RUN: upgrade, backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := Outcome(35, tc.failed, tc.notRun); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
