@@ -33,8 +33,10 @@ type workflow struct {
 	Permissions map[string]string `json:"permissions"`
 	Concurrency map[string]any    `json:"concurrency"`
 	Jobs        map[string]struct {
-		RunsOn         string `json:"runs-on"`
-		TimeoutMinutes int    `json:"timeout-minutes"`
+		Needs          string            `json:"needs"`
+		Permissions    map[string]string `json:"permissions"`
+		RunsOn         string            `json:"runs-on"`
+		TimeoutMinutes int               `json:"timeout-minutes"`
 		Steps          []struct {
 			ID   string            `json:"id"`
 			Uses string            `json:"uses"`
@@ -162,8 +164,8 @@ func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 		t.Errorf("it cannot sign with the permissions %v", w.Permissions)
 	}
 	var runs, proven []string
-	for _, job := range w.Jobs {
-		for _, step := range job.Steps {
+	for _, name := range []string{"release", "announce"} {
+		for _, step := range w.Jobs[name].Steps {
 			runs = append(runs, step.Run+step.Uses)
 			if secret := "${{ secrets.TAP_TOKEN }}"; strings.Contains(step.Run, "hack/announce.sh") != (step.Env["TAP_TOKEN"] == secret) {
 				t.Errorf("%q has the variables %v, want %s only for the announcement", step.Run, step.Env, secret)
@@ -179,6 +181,9 @@ func TestTheReleaseWorkflowBuildsSignsAndAttestsReleases(t *testing.T) {
 				}
 			}
 		}
+	}
+	if got := w.Jobs["announce"].Needs; got != "release" || len(w.Jobs) != 2 {
+		t.Errorf("the announcement of %d jobs needs %q", len(w.Jobs), got)
 	}
 	checkOrder(t, runs)
 	if want := []string{"dist/checksums.txt", "ghcr.io/kubectl-fdb/kubectl-fdb"}; !slices.Equal(proven, want) {
@@ -202,6 +207,8 @@ func checkOrder(t *testing.T, runs []string) {
 		"crane push",
 		"actions/attest-build-provenance@", // of the image
 		`gh release edit "$GITHUB_REF_NAME" --draft=false`,
+		"actions/upload-artifact@",
+		"actions/download-artifact@", // in a job that can run again
 		`hack/announce.sh "$GITHUB_REF_NAME"`,
 	} {
 		next := slices.IndexFunc(runs[at:], func(run string) bool { return strings.Contains(run, want) })

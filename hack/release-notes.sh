@@ -20,4 +20,6 @@ if ! grep -q '[^[:space:]]' <<<"$notes"; then
   echo "error: $changelog has no section \"## $tag\": rename the section Unreleased before the tag is pushed" >&2
   exit 1
 fi
-printf '%s\n' "$notes" | sed '/./,$!d'
+# The notes are not in the repository, where links to its files are relative.
+files=https://github.com/kubectl-fdb/kubectl-fdb/blob/$tag
+printf '%s\n' "$notes" | sed -E -e '/./,$!d' -e "s#\]\(([A-Za-z][^):]*)\)#](${files}/\1)#g"

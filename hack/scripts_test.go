@@ -13,7 +13,7 @@ import (
 func notes(t *testing.T, tag string) (stdout, stderr string, err error) {
 	t.Helper()
 	changelog := filepath.Join(t.TempDir(), "CHANGELOG.md")
-	content := "# Changelog\n\n## Unreleased\n\n- new\n\n## v1.2.3 (2026-01-31)\n\n### Added\n\n- `why`: one & two\n\n## v1.2.0\n\n- old\n\n## v1.1.0\n\n"
+	content := "# Changelog\n\n## Unreleased\n\n- new\n\n## v1.2.3 (2026-01-31)\n\n### Added\n\n- `why`: one & two: [why](docs/why.md#alerts), [site](https://example.com/a)\n\n## v1.2.0\n\n- old\n\n## v1.1.0\n\n"
 	if err := os.WriteFile(changelog, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func notes(t *testing.T, tag string) (stdout, stderr string, err error) {
 }
 
 func TestReleaseNotesAreTheSectionOfTheVersion(t *testing.T) {
-	for tag, want := range map[string]string{"v1.2.3": "### Added\n\n- `why`: one & two\n", "v1.2.0": "- old\n"} {
+	for tag, want := range map[string]string{"v1.2.3": "### Added\n\n- `why`: one & two: [why](https://github.com/kubectl-fdb/kubectl-fdb/blob/v1.2.3/docs/why.md#alerts), [site](https://example.com/a)\n", "v1.2.0": "- old\n"} {
 		if got, errs, err := notes(t, tag); err != nil || got != want {
 			t.Errorf("%s: %q, want %q: %v %s", tag, got, want, err, errs)
 		}

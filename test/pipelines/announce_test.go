@@ -70,7 +70,7 @@ func announce(t *testing.T, tag, api, token string) (log string, err error) {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "../../hack/announce.sh", tag, dist)
-	cmd.Env = append(os.Environ(), "API_URL="+api, "TAP_TOKEN="+token)
+	cmd.Env = append(os.Environ(), "API_URL="+api, "TAP_TOKEN="+token, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
