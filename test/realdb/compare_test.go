@@ -146,15 +146,15 @@ func (c *cluster) groupsAgree(t *test) {
 			if optional(g.Processes) != strconv.Itoa(len(processes)) {
 				wrong = append(wrong, fmt.Sprintf("%s: %s processes reported, fdbcli has %d", g.ID, optional(g.Processes), len(processes)))
 			}
+			if coordinates := slices.ContainsFunc(processes, actual.coordinates); len(processes) > 0 && flag(g.Coordinator) != strconv.FormatBool(coordinates) {
+				wrong = append(wrong, fmt.Sprintf("%s: coordinator %s, fdbcli has %t", g.ID, flag(g.Coordinator), coordinates))
+			}
 			for _, p := range processes {
 				if host, _, _ := strings.Cut(p.Address, ":"); !slices.ContainsFunc(g.Addresses, func(a string) bool { return strings.Contains(a, host) }) {
 					wrong = append(wrong, fmt.Sprintf("%s: addresses %v, fdbcli has %s", g.ID, g.Addresses, p.Address))
 				}
 				if p.ClassType != g.Class {
 					wrong = append(wrong, fmt.Sprintf("%s: class %s, fdbcli has %s", g.ID, g.Class, p.ClassType))
-				}
-				if actually := actual.coordinates(p); flag(g.Coordinator) != strconv.FormatBool(actually) {
-					wrong = append(wrong, fmt.Sprintf("%s: coordinator %s, fdbcli has %t", g.ID, flag(g.Coordinator), actually))
 				}
 				if excluded := g.Exclusion != "none"; excluded != p.Excluded {
 					wrong = append(wrong, fmt.Sprintf("%s: exclusion %q, fdbcli has %t", g.ID, g.Exclusion, p.Excluded))
