@@ -35,8 +35,8 @@ func newCoordinatorsChange(env *session.Env) *cobra.Command {
 		Short: "Change coordinators to match the spec",
 		Long: `Change coordinators to match the spec: each in its own fault domain, alive, of an eligible
 class, and neither excluded nor marked for removal. Runs only the stage ChangeCoordinators
-of a pass. The same action stores the new connection string in the status of the resource; the
-next pass writes it to the ConfigMap.
+of a pass. The same action stores the new connection string in the status of the resource;
+the next pass writes it to the ConfigMap.
 
 --away-from moves coordinators off process groups, for example before maintenance of their
 nodes. A later change may select these process groups again.`,

@@ -4,6 +4,7 @@ package exporter
 import (
 	"context"
 	"errors"
+	"io"
 	"syscall"
 	"time"
 
@@ -48,8 +49,8 @@ func New(env *session.Env) *cobra.Command {
 Nothing is changed and no Lease is taken, so it runs beside an operator. "reconcile --watch"
 serves the same metrics, and those of its passes.
 
-An unknown value is absent. While the cluster cannot be read, /metrics and /readyz return the
-status 503 and the reason.`,
+An unknown value is absent. While the cluster cannot be read, /metrics and /readyz return
+the status 503 and the reason.`,
 		Example: `  # Print the metrics
   kubectl fdb metrics sample-cluster
 
@@ -82,7 +83,7 @@ func (o options) run(ctx context.Context, args []string) error {
 	if o.metricsAddr != "" {
 		return o.serve(ctx, key)
 	}
-	m, err := o.read(ctx, key)
+	m, err := o.read(ctx, o.env, key)
 	if err != nil {
 		return err
 	}
@@ -90,9 +91,10 @@ func (o options) run(ctx context.Context, args []string) error {
 }
 
 // read reads the cluster once. A database that does not answer is a value, not an error.
-func (o options) read(ctx context.Context, key types.NamespacedName) (*metrics.Metrics, error) {
+func (o options) read(ctx context.Context, env *session.Env, key types.NamespacedName) (*metrics.Metrics, error) {
+	defer o.env.Connection().CloseDirect() // each read has a connection of its own
 	facts := plan.Database | plan.Coordination
-	seen, err := session.ClusterReader{Env: o.env, Key: key, Asks: facts}.Read(ctx)
+	seen, err := session.ClusterReader{Env: env, Key: key, Asks: facts}.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func (o options) read(ctx context.Context, key types.NamespacedName) (*metrics.M
 
 // serve reads the cluster until a signal, or until the cluster is deleted.
 func (o options) serve(ctx context.Context, key types.NamespacedName) error {
-	page := metrics.NewPage(o.env.Clock.Now)
+	page := metrics.NewPage(o.env.Clock.Now, o.interval)
 	address, stop, err := metrics.Serve(ctx, o.metricsAddr, page.Handler())
 	if err != nil {
 		return exit.Usage(err, "set another address with --metrics-addr")
@@ -112,8 +114,9 @@ func (o options) serve(ctx context.Context, key types.NamespacedName) error {
 	defer stop()
 	o.env.Logf("metrics on http://%s/metrics", address)
 	reported := session.NewReported()
+	quiet := o.env.Beside(io.Discard) // progress of each read is no news
 	for {
-		m, err := o.read(ctx, key)
+		m, err := o.read(ctx, quiet, key)
 		switch {
 		case ctx.Err() != nil:
 			return ended(ctx)

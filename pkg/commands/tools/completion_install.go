@@ -43,8 +43,8 @@ so it is written to the first writable directory of the PATH that has this kubec
 link to it, such as that of Krew. Without one it is written to the directory of kubectl-fdb.
 An existing file of that name from another source is not replaced unless --force is given.
 
-On Windows kubectl completes no arguments of plugins, and nothing is installed. The script of
-kubectl-fdb completion powershell completes those of kubectl-fdb.`,
+On Windows kubectl completes no arguments of plugins, and nothing is installed. The script
+of kubectl-fdb completion powershell completes those of kubectl-fdb.`,
 		Example: `  # Install completion into a directory on the PATH
   kubectl fdb completion install --dir ~/.local/bin`,
 		Args: cobra.NoArgs,

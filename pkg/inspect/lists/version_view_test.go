@@ -85,6 +85,7 @@ func TestFactsOfRunningVersions(t *testing.T) {
 		"exclude-failed-corrupts": "7.4.6", "exclude-lists-failed-apart": "7.3.797.4.6", "exclude-lists-in-progress": "7.4.6",
 		"status-of-no-database-never-ends": "7.4.6",
 		"restore-status-differs":           "7.4.6", "configure-checks-storage-types": "7.4.6", "gray-failure-in-status": "7.4.6",
+		"not-a-production-release": "7.4.6", "wiggle-pauses-on-full-disks": "7.3.797.4.6",
 	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Error(diff)

@@ -36,7 +36,8 @@ func (m *Metrics) WriteText(to io.Writer) error {
 
 // Page serves the metrics that were read last. It may be used concurrently.
 type Page struct {
-	now func() time.Time
+	now      func() time.Time
+	interval time.Duration
 
 	mu     sync.Mutex
 	read   *Metrics // nil while they are unknown
@@ -44,9 +45,9 @@ type Page struct {
 	beaten time.Time
 }
 
-// NewPage returns a page without metrics. Now returns the time.
-func NewPage(now func() time.Time) *Page {
-	return &Page{now: now, why: "the cluster was not read yet", beaten: now()}
+// NewPage returns a page without metrics, which are read at intervals. Now returns the time.
+func NewPage(now func() time.Time, interval time.Duration) *Page {
+	return &Page{now: now, interval: interval, why: "the cluster was not read yet", beaten: now()}
 }
 
 // Set replaces the metrics.
@@ -87,7 +88,7 @@ func (p *Page) Handler() http.Handler {
 		answerOK(w)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if _, _, at := p.last(); p.now().Sub(at) > SilenceLimit {
+		if _, _, at := p.last(); p.now().Sub(at) > p.interval+SilenceLimit {
 			refuse(w, "the cluster was read last at "+at.UTC().Format(time.RFC3339))
 			return
 		}
