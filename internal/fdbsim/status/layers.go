@@ -5,10 +5,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-// layersStatus is what backup agents report of the last backup of each tag; nothing before the first one.
-// The fields are those of FoundationDB's source; agents of the model report at once.
+// layersStatus is what backup agents report of the last backup of each tag; nothing before the first one, and
+// while no agent has run. The fields are those of FoundationDB's source; agents of the model report at once.
 func layersStatus(db *model.Database) Object {
-	if len(db.Backups.Tags) == 0 {
+	if len(db.Backups.Tags) == 0 || len(db.Agents()) == 0 && !hasRun(db) {
 		return Object{"_valid": true}
 	}
 	tags := Object{}
@@ -21,6 +21,16 @@ func layersStatus(db *model.Database) Object {
 		"paused":            db.Backups.Paused,
 		"tags":              tags,
 	}}
+}
+
+// hasRun reports whether an agent has worked on a backup: only agents report.
+func hasRun(db *model.Database) bool {
+	for _, b := range db.Backups.Tags {
+		if b.Run != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func tagStatus(db *model.Database, b *model.Backup) Object {
