@@ -1,13 +1,12 @@
 package apply
 
 import (
-	"net"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -54,21 +53,5 @@ func (o ReconcileOptions) CheckWatch() error {
 	if err := o.Dumps.check(); err != nil {
 		return err
 	}
-	return checkAddress(o.metricsAddr)
-}
-
-// checkAddress accepts HOST:PORT with a numeric port, and the empty string.
-func checkAddress(address string) error {
-	if address == "" {
-		return nil
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return exit.Usagef("--metrics-addr must be HOST:PORT or :PORT, not %q", address)
-	}
-	const bits = 16
-	if _, err := strconv.ParseUint(port, 10, bits); err != nil {
-		return exit.Usagef("--metrics-addr %s: the port must be a number up to 65535", address)
-	}
-	return nil
+	return session.CheckAddress("--metrics-addr", o.metricsAddr)
 }

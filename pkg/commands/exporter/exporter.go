@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -68,7 +67,7 @@ the status 503 and the reason.`,
 }
 
 func (o options) run(ctx context.Context, args []string) error {
-	if err := cmdutil.CheckAddress("--metrics-addr", o.metricsAddr); err != nil {
+	if err := session.CheckAddress("--metrics-addr", o.metricsAddr); err != nil {
 		return err
 	}
 	if o.interval < minInterval {

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -86,10 +85,10 @@ func (o options) check() error {
 	case o.listenAddr == "":
 		return exit.Usagef("--listen-addr must not be empty")
 	}
-	if err := cmdutil.CheckAddress("--listen-addr", o.listenAddr); err != nil {
+	if err := session.CheckAddress("--listen-addr", o.listenAddr); err != nil {
 		return err
 	}
-	return cmdutil.CheckAddress("--metrics-addr", o.metricsAddr)
+	return session.CheckAddress("--metrics-addr", o.metricsAddr)
 }
 
 func (o options) run(ctx context.Context) error {

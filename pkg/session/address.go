@@ -1,4 +1,4 @@
-package cmdutil
+package session
 
 import (
 	"net"
@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// CheckAddress accepts HOST:PORT with a numeric port, and the empty string.
+// CheckAddress checks the address in a flag: HOST:PORT with a numeric port, or empty.
 func CheckAddress(flag, address string) error {
 	if address == "" {
 		return nil
