@@ -56,7 +56,7 @@ func TestCompletionIsInstalledWhereKubectlFindsThePlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	another := filepath.Join(t.TempDir(), "kubectl-fdb")
-	if err := os.WriteFile(another, []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(another, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	missing := filepath.Join(t.TempDir(), "missing")

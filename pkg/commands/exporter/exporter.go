@@ -59,7 +59,7 @@ the status 503 and the reason.`,
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port; empty prints the metrics once")
 	flags.DurationVar(&o.interval, "interval", defaultInterval, "interval between reads with --metrics-addr, at least 1s")

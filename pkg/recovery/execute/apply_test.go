@@ -258,6 +258,7 @@ const maxTimers = 200
 // impatient returns a context that ends with the last of maxTimers timers of a clock whose timers
 // end at once. So a run that waits in vain ends, and one that works may be as slow as the machine.
 func impatient(t *testing.T) (context.Context, instant) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	var timers atomic.Int32
