@@ -35,7 +35,7 @@ var seeCommands = map[string]seeCommand{
 	"top":                     {args: []string{"top", "c"}},
 	"top processes":           {args: []string{"top", "processes", "c"}},
 	"metrics":                 {args: []string{"metrics", "c"}},
-	"check":                   {args: []string{"check", "c"}},
+	"check":                   {args: []string{"check", "c"}, codes: []int{0, notKnown}}, // names are not checked if programs start too slowly in pods
 	"events":                  {args: []string{"events", "c"}},
 	"can delete":              {args: []string{"can", "delete", "c", "STORAGE"}, codes: []int{0, 1}},
 	"can drain":               {args: []string{"can", "drain", "NODE", "-c", "c"}, codes: []int{0, 1}},

@@ -2,17 +2,15 @@ rounds=$1
 limit=$2
 shift 2
 set -f
-for program in getent timeout date; do
+for program in getent timeout; do
   command -v "$program" >/dev/null 2>&1 || { echo "missing $program"; exit 0; }
 done
-now=$(date +%s%N)
-case $now in *[!0-9]*) now=;; esac
-[ "${#now}" -eq 19 ] || { echo "missing nanoseconds"; exit 0; }
+read -r now idle 2>/dev/null </proc/uptime || { echo "missing /proc/uptime"; exit 0; }
 lookup() {
-  begin=$(date +%s%N)
+  read -r begin idle </proc/uptime
   found=$(timeout "$limit" getent ahosts "$2" </dev/null 2>/dev/null)
   code=$?
-  end=$(date +%s%N)
+  read -r end idle </proc/uptime
   all=
   IFS='
 '

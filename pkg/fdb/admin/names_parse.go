@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -13,8 +14,8 @@ import (
 
 // Lines of lookupScript.
 var (
-	lookupLine  = regexp.MustCompile(`^lookup (\d{1,2}) (\d{19}) (\d{19}) (\d{1,3}) ((?:[0-9A-Fa-f.:]+,)*)$`)
-	missingLine = regexp.MustCompile(`^missing (getent|timeout|date|nanoseconds)\n$`)
+	lookupLine  = regexp.MustCompile(`^lookup (\d{1,2}) (\d{1,10}\.\d{2}) (\d{1,10}\.\d{2}) (\d{1,3}) ((?:[0-9A-Fa-f.:]+,)*)$`)
+	missingLine = regexp.MustCompile(`^missing (getent|timeout|/proc/uptime)\n$`)
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 // The first host is an IP address.
 func parseLookups(stdout string, hosts []string, rounds int) (fdb.NameLookups, error) {
 	if missing := missingLine.FindStringSubmatch(stdout); missing != nil {
-		return fdb.NameLookups{}, &Error{Kind: KindBinaryMissing, Operation: resolvingNames, Detail: missingWords(missing[1])}
+		return fdb.NameLookups{}, &Error{Kind: KindBinaryMissing, Operation: resolvingNames, Detail: "the container has no " + missing[1]}
 	}
 	lines := strings.Split(stdout, "\n")
 	if want := len(hosts)*rounds + 2; len(lines) != want || lines[want-2] != lookupsEnd || lines[want-1] != "" {
@@ -60,16 +61,13 @@ func addLookup(all []fdb.NameLookup, line string) bool {
 	if parts == nil {
 		return false
 	}
-	var numbers [4]int64
-	for i := range numbers {
-		var err error
-		if numbers[i], err = strconv.ParseInt(parts[i+1], 10, 64); err != nil {
-			return false
-		}
-	}
-	at, took, code := numbers[0], time.Duration(numbers[2]-numbers[1]), numbers[3]
-	if at >= int64(len(all)) || took < 0 || took > namesLimit+killGrace {
-		return false // a clock that was set while the script ran
+	at, errAt := strconv.Atoi(parts[1])
+	began, errBegan := strconv.ParseFloat(parts[2], 64)
+	ended, errEnded := strconv.ParseFloat(parts[3], 64)
+	code, errCode := strconv.Atoi(parts[4])
+	took := time.Duration((ended - began) * float64(time.Second)).Round(time.Millisecond)
+	if errors.Join(errAt, errBegan, errEnded, errCode) != nil || at >= len(all) || took < 0 || took > namesLimit+killGrace {
+		return false
 	}
 	var found []netip.Addr
 	for text := range strings.SplitSeq(strings.TrimSuffix(parts[5], ","), ",") {
@@ -96,13 +94,6 @@ func addLookup(all []fdb.NameLookup, line string) bool {
 		return false
 	}
 	return true
-}
-
-func missingWords(what string) string {
-	if what == "nanoseconds" {
-		return "date in the container prints no nanoseconds"
-	}
-	return "the container has no " + what
 }
 
 func unparsedLookups(detail string) *Error {

@@ -82,13 +82,13 @@ func TestNameResolutionUsesTheResolverOfTheContainer(t *testing.T) {
 		t.Fatalf("%d runs: %v", c.runs, err)
 	}
 	n, found := got.Of("localhost")
-	if !found || n.Lookups != 20 || n.Failed != 0 || n.Unanswered != 0 || n.Slowest <= 0 || got.Overhead <= 0 || got.Total() != 20 {
+	if !found || n.Lookups != 20 || n.Failed != 0 || n.Unanswered != 0 || n.Slowest < 0 || got.Overhead < 0 || got.Total() != 20 {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestNamesAreResolvedByToolsOfTheContainer(t *testing.T) {
-	needed := []string{"sh", "timeout", "date", "sleep"}
+	needed := []string{"sh", "timeout", "sleep"}
 	tests := map[string]struct {
 		names   []string
 		scripts map[string]string
@@ -122,10 +122,7 @@ printf '10.1.0.7        STREAM *\n10.1.0.7        DGRAM\n10.1.0.7        RAW\n'`
 			},
 		},
 		"no getent":                   {needed, nil, admin.KindBinaryMissing, "the container has no getent", nil},
-		"no date":                     {[]string{"sh", "timeout"}, map[string]string{"getent": "exit 0"}, admin.KindBinaryMissing, "the container has no date", nil},
-		"no timeout":                  {[]string{"sh", "date"}, map[string]string{"getent": "exit 0"}, admin.KindBinaryMissing, "exit code 127", nil},
-		"no nanoseconds":              {[]string{"sh", "timeout"}, map[string]string{"getent": "exit 0", "date": "echo 1700000000N"}, admin.KindBinaryMissing, "prints no nanoseconds", nil},
-		"seconds only":                {[]string{"sh", "timeout"}, map[string]string{"getent": "exit 0", "date": "echo 1700000000"}, admin.KindBinaryMissing, "prints no nanoseconds", nil},
+		"no timeout":                  {[]string{"sh"}, map[string]string{"getent": "exit 0"}, admin.KindBinaryMissing, "exit code 127", nil},
 		"a getent without ahosts":     {needed, map[string]string{"getent": "exit 1"}, admin.KindUnparsed, "lookup", nil},
 		"a getent that finds nothing": {needed, map[string]string{"getent": "exit 2"}, admin.KindUnparsed, "IP address", nil},
 	}
@@ -145,7 +142,7 @@ printf '10.1.0.7        STREAM *\n10.1.0.7        DGRAM\n10.1.0.7        RAW\n'`
 
 // A resolver that never answers does not keep the script.
 func TestAHostNameResolutionEndsAtItsTimeLimit(t *testing.T) {
-	path := programs(t, []string{"sh", "timeout", "date", "sleep"}, map[string]string{"getent": `[ "$2" = a ] && exec sleep 30; exit 0`})
+	path := programs(t, []string{"sh", "timeout", "sleep"}, map[string]string{"getent": `[ "$2" = a ] && exec sleep 30; exit 0`})
 	c := &containerHere{t: t, path: path}
 	r, err := c.Run(t.Context(), admin.Command{Argv: []string{"sh", "-c", admin.LookupScript, "sh", "2", "1", "127.0.0.1", "a"}, Limit: 20 * time.Second})
 	if err != nil {
@@ -177,13 +174,13 @@ func TestInvalidHostNamesAreNotResolved(t *testing.T) {
 
 func TestNameResolutionOutputIsParsedStrictly(t *testing.T) {
 	const (
-		control = "lookup 0 1700000000000000000 1700000000002000000 0 127.0.0.1,\n"
-		fast    = "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0.9,::ffff:10.1.0.7,10.1.0.9,\n"
-		slow    = "lookup 1 1700000000000000000 1700000005000000000 2 \n"
+		control = "lookup 0 5000.10 5000.12 0 127.0.0.1,\n"
+		fast    = "lookup 1 5000.10 5000.13 0 10.1.0.9,::ffff:10.1.0.7,10.1.0.9,\n"
+		slow    = "lookup 1 5000.10 5005.10 2 \n"
 	)
 	hosts := []string{"127.0.0.1", "a"}
 	got, err := admin.ParseLookups(control+slow+fast+control+"end\n", hosts, 2)
-	want := fdb.NameLookups{Overhead: 2 * time.Millisecond, Names: []fdb.NameLookup{{Name: "a", Lookups: 2, Failed: 1, Slowest: 5 * time.Second, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.7"), netip.MustParseAddr("10.1.0.9")}}}}
+	want := fdb.NameLookups{Overhead: 20 * time.Millisecond, Names: []fdb.NameLookup{{Name: "a", Lookups: 2, Failed: 1, Slowest: 5 * time.Second, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.7"), netip.MustParseAddr("10.1.0.9")}}}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -195,12 +192,12 @@ func TestNameResolutionOutputIsParsedStrictly(t *testing.T) {
 		"a lookup too few":     control + fast + control + "end\n",
 		"a lookup too many":    control + fast + control + fast + fast + "end\n",
 		"one name twice":       control + fast + fast + fast + "end\n",
-		"a name too many":      control + fast + control + "lookup 2 1700000000000000000 1700000000003000000 0 \nend\n",
-		"a clock that was set": control + fast + control + "lookup 1 1700000000000000000 1600000000003000000 0 \nend\n",
-		"a day":                control + fast + control + "lookup 1 1700000000000000000 1700086400000000000 0 \nend\n",
-		"another exit code":    control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 3 \nend\n",
-		"no address":           control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0,\nend\n",
-		"an address not ended": control + fast + control + "lookup 1 1700000000000000000 1700000000003000000 0 10.1.0.9\nend\n",
+		"a name too many":      control + fast + control + "lookup 2 5000.10 5000.13 0 \nend\n",
+		"an earlier end":       control + fast + control + "lookup 1 5000.10 4000.13 0 \nend\n",
+		"a day":                control + fast + control + "lookup 1 5000.10 91400.10 0 \nend\n",
+		"another exit code":    control + fast + control + "lookup 1 5000.10 5000.13 3 \nend\n",
+		"no address":           control + fast + control + "lookup 1 5000.10 5000.13 0 10.1.0,\nend\n",
+		"an address not ended": control + fast + control + "lookup 1 5000.10 5000.13 0 10.1.0.9\nend\n",
 		"a remark":             "warning\n" + control + fast + control + fast + "end\n",
 		"another missing":      "missing ls\n",
 		"missing, and more":    "missing getent\n" + control + fast + control + fast + "end\n",
