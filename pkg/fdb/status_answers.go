@@ -209,10 +209,13 @@ func (s *Status) Locked() (locked bool, uid string, known bool) {
 	return s.Cluster.DatabaseLockState.Locked, s.Cluster.DatabaseLockState.LockUID, true
 }
 
-// Maintenance returns the reported zone under maintenance.
-func (s *Status) Maintenance() Maintenance {
+// Maintenance returns the reported zone under maintenance. The zone is read together with full_replication;
+// when that takes longer than 5 s, MessageFullReplicationTimeout is reported instead of both, and known
+// is false. Source: loadConfiguration of fdbserver/Status.actor.cpp.
+func (s *Status) Maintenance() (m Maintenance, known bool) {
 	remaining, _ := seconds(s.Cluster.MaintenanceSecondsRemaining)
-	return Maintenance{Zone: s.Cluster.MaintenanceZone, Remaining: remaining}
+	m = Maintenance{Zone: s.Cluster.MaintenanceZone, Remaining: remaining}
+	return m, m.Zone != "" || s.Cluster.FullReplication != nil
 }
 
 // HasMessage reports whether the cluster has any of the named messages.

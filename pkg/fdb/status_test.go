@@ -206,15 +206,25 @@ func topLevel(t *testing.T, text []byte) map[string]map[string]json.RawMessage {
 
 func TestStatusMethodsOnRecordedDocuments(t *testing.T) {
 	t.Run("maintenance", func(t *testing.T) {
-		m := recorded(t, "30-maintenance-on").Maintenance()
-		if m.Zone != "zone-5" || m.Remaining <= 0 {
-			t.Errorf("got %+v", m)
+		m, known := recorded(t, "30-maintenance-on").Maintenance()
+		if m.Zone != "zone-5" || m.Remaining <= 0 || !known {
+			t.Errorf("got %+v, %t", m, known)
+		}
+	})
+	t.Run("no maintenance, and none that was read", func(t *testing.T) {
+		s := recorded(t, "05-healthy")
+		if m, known := s.Maintenance(); m.Active() || !known {
+			t.Errorf("got %+v, %t", m, known)
+		}
+		s.Cluster.FullReplication = nil
+		if m, known := s.Maintenance(); m.Active() || known {
+			t.Errorf("got %+v, %t", m, known)
 		}
 	})
 	t.Run("maintenance for longer than a Duration", func(t *testing.T) {
 		s := recorded(t, "30-maintenance-on")
 		s.Cluster.MaintenanceSecondsRemaining = new(1e10)
-		if m := s.Maintenance(); m.Zone != "zone-5" || m.Remaining <= 0 {
+		if m, _ := s.Maintenance(); m.Zone != "zone-5" || m.Remaining <= 0 {
 			t.Errorf("got %+v", m)
 		}
 	})
@@ -275,6 +285,24 @@ func TestStatusMethodsOnRecordedDocuments(t *testing.T) {
 		s := recorded(t, "regions-08-ur2-just")
 		if !s.DataHealthy() || s.Cluster.FullReplication == nil || *s.Cluster.FullReplication {
 			t.Errorf("got %v %v", s.DataHealthy(), s.Cluster.FullReplication)
+		}
+	})
+	t.Run("replicas are unknown while a region reports none", func(t *testing.T) {
+		s := recorded(t, "regions-08-ur2-just")
+		if n, ok := s.MinReplicasRemaining(); ok {
+			t.Errorf("got %d without the second region", n)
+		}
+		second := s.Cluster.Data.TeamTrackers[0]
+		second.Primary = false
+		both := []TeamTracker{s.Cluster.Data.TeamTrackers[0], second}
+		for name, c := range map[string]struct {
+			trackers []TeamTracker
+			want     bool
+		}{"both": {both, true}, "the second alone": {both[1:], false}} {
+			s.Cluster.Data.TeamTrackers = c.trackers
+			if n, ok := s.MinReplicasRemaining(); ok != c.want {
+				t.Errorf("%s: got %d, %t", name, n, ok)
+			}
 		}
 	})
 	t.Run("TLS addresses", func(t *testing.T) {

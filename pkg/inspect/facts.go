@@ -202,10 +202,10 @@ func (f Facts) processCountOf(class v1beta2.ProcessClass) int {
 }
 
 // Maintenance returns the zone under maintenance, which is known only while the database is
-// available.
+// available and reports it.
 func (f Facts) Maintenance() (m fdb.Maintenance, known bool) {
 	if !f.Database.Available() {
 		return m, false
 	}
-	return f.Database.Status.Maintenance(), true
+	return f.Database.Status.Maintenance()
 }

@@ -269,7 +269,7 @@ func (v *DatabaseView) restrictions(s *fdb.Status) {
 	if locked, uid, ok := s.Locked(); ok {
 		v.Locked, v.LockUID = &locked, uid
 	}
-	if m := s.Maintenance(); m.Active() {
+	if m, _ := s.Maintenance(); m.Active() {
 		left := m.Remaining.Seconds()
 		v.MaintenanceZone, v.MaintenanceLeft = m.Zone, &left
 	}

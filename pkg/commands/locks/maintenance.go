@@ -86,7 +86,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *session.Env, arg
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if !facts.Database.Available() {
+	if _, known := facts.Maintenance(); !known {
 		return groups.Unanswered(facts, "the maintenance zone")
 	}
 	v := targets.NewMaintenanceView(env.Metadata(key), facts)

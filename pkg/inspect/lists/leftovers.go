@@ -178,7 +178,9 @@ func (l *leftovers) nodes() {
 func (l *leftovers) database() {
 	if s := l.Database.Status; s == nil {
 		l.unknown(LeftMaintenance)
-	} else if m := s.Maintenance(); m.Active() {
+	} else if m, known := s.Maintenance(); !known {
+		l.unknown(LeftMaintenance)
+	} else if m.Active() {
 		l.found.Items = append(l.found.Items, Leftover{Kind: LeftMaintenance, Subjects: []string{m.Zone}, Revert: l.fdb("maintenance", "off", l.cluster)})
 	}
 	if !l.Cluster.LocksUsed() {

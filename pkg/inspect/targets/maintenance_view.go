@@ -29,10 +29,10 @@ type MaintenanceNote struct {
 	Since        *time.Time `json:"since"`
 }
 
-// NewMaintenanceView makes the document of facts that have a status document.
+// NewMaintenanceView makes the document of facts by which the zone under maintenance is known.
 func NewMaintenanceView(m inspect.Metadata, f inspect.Facts) MaintenanceView {
 	v := MaintenanceView{Document: inspect.NewDocument("Maintenance", m, f.Database.AsOf, inspect.SourceLive)}
-	if now := f.Database.Status.Maintenance(); now.Active() {
+	if now, _ := f.Maintenance(); now.Active() {
 		v.Zone, v.SecondsLeft = now.Zone, new(now.Remaining.Seconds())
 	}
 	if f.Coordination.Read && f.Cluster.ResetMaintenanceMode() {
@@ -55,7 +55,7 @@ func Maintained(f inspect.Facts, zone string) inspect.Target {
 	now, known := f.Maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note = "unknown", phrase.Or(f.Database.Why(), "the database is unavailable")
+		t.Phase, t.Note = "unknown", unknownMaintenance(f)
 	case now.Zone == zone:
 		t.Phase, t.Note, t.Reached = "maintained", phrase.Duration(now.Remaining)+" left", true
 	case now.Active():
@@ -70,11 +70,18 @@ func NotMaintained(f inspect.Facts) inspect.Target {
 	now, known := f.Maintenance()
 	switch {
 	case !known:
-		t.Phase, t.Note, t.Reached = "unknown", phrase.Or(f.Database.Why(), "the database is unavailable"), false
+		t.Phase, t.Note, t.Reached = "unknown", unknownMaintenance(f), false
 	case now.Active():
 		t.Phase, t.Note, t.Reached = "active", "zone "+now.Zone, false
 	}
 	return t
+}
+
+func unknownMaintenance(f inspect.Facts) string {
+	if f.Database.Available() {
+		return "the database does not report it"
+	}
+	return phrase.Or(f.Database.Why(), "the database is unavailable")
 }
 
 // ZonesOfStorage returns the zones of processes that hold data, by the database and by the

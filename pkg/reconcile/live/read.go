@@ -150,7 +150,7 @@ func (w *Cluster) ReadServed(ctx context.Context, addresses []fdb.Address) (cert
 }
 
 func (d *database) inOnePod(ctx context.Context, what string, read func(context.Context, admin.Transport) error) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second) // the programs end by themselves earlier
+	ctx, cancel := context.WithTimeout(ctx, 40*time.Second) // the programs end by themselves earlier
 	defer cancel()
 	cluster, pods := d.known.toReach()
 	if cluster == nil {

@@ -80,10 +80,34 @@ func noMaintenanceAnywhere(p Pod) plan.Check {
 	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
-	zone := p.Database.Status.Maintenance().Zone
-	c.OK, c.Evidence = zone == "", "no zone is under maintenance"
-	if !c.OK {
-		c.Evidence = "zone " + zone + " is under maintenance"
+	now, known := p.Database.Status.Maintenance()
+	switch {
+	case !known:
+		c.Evidence = maintenanceNotReported
+	case now.Zone != "":
+		c.Evidence = "zone " + now.Zone + " is under maintenance"
+	default:
+		c.OK, c.Evidence = true, "no zone is under maintenance"
+	}
+	return c
+}
+
+const maintenanceNotReported = "the database does not report whether a zone is under maintenance"
+
+// MaintenanceKnown checks whether the database reports which zone is under maintenance, if any.
+func MaintenanceKnown(d plan.DatabaseFacts) plan.Check {
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is it known which zone is under maintenance?", Gate: plan.GateMaintain}
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
+		return c
+	}
+	now, known := d.Status.Maintenance()
+	switch {
+	case !known:
+		c.Evidence = maintenanceNotReported
+	case now.Zone != "":
+		c.OK, c.Evidence = true, "zone "+now.Zone+" is under maintenance"
+	default:
+		c.OK, c.Evidence = true, "no zone is under maintenance"
 	}
 	return c
 }

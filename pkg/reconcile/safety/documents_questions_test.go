@@ -215,9 +215,10 @@ func questionsOfDocuments() map[string]documentQuestion {
 		"CoordinatorsKnown":      {answer: ofDatabase(CoordinatorsKnown), reads: []section{ofCoordinator}},
 		"FullFaultTolerance":     {answer: one(FullFaultTolerance), reads: tolerant},
 		"RecentProof":            {answer: one(RecentProof), reads: []section{ofAge, ofClock}},
+		"MaintenanceKnown":       {answer: one(func(s plan.Snapshot) plan.Check { return MaintenanceKnown(s.Database) }), reads: []section{ofReplication}},
 		"hasCopies":              {answer: one(hasCopies), reads: []section{ofConfig}},
-		"noMaintenanceAnywhere":  {answer: ofPod("storage-1", noMaintenanceAnywhere)},
-		"noMaintenanceElsewhere": {answer: ofPod("storage-1", noMaintenanceElsewhere)},
+		"noMaintenanceAnywhere":  {answer: ofPod("storage-1", noMaintenanceAnywhere), reads: []section{ofReplication}},
+		"noMaintenanceElsewhere": {answer: ofPod("storage-1", noMaintenanceElsewhere), reads: []section{ofReplication}},
 		"withoutRoles": {
 			answer: ofPod("stateless-1", func(p Pod) plan.Check { return withoutRoles(p, fdb.RoleStorage, fdb.RoleLog) }), reads: join(roles, recovered, []section{ofVersions, ofLocality}),
 		},
@@ -232,13 +233,13 @@ func questionsOfDocuments() map[string]documentQuestion {
 		"coordinatorsCanMove": {answer: ofPod("storage-2", coordinatorsCanMove), reads: []section{ofCoordinator, ofQuorum, ofVersions, ofLocality}},
 		"MayEvict": {
 			answer: func(s plan.Snapshot) []plan.Check { return MayEvict(s, s.Cluster.ProcessGroup("storage-1")) },
-			reads:  join(roles, recovered, tolerant, []section{ofAge, ofClock, ofUptimes}),
+			reads:  join(roles, recovered, tolerant, []section{ofAge, ofClock, ofUptimes, ofReplication}),
 		},
 		"MayReplace": {
 			answer: func(s plan.Snapshot) []plan.Check { return MayReplace(s, s.Cluster.ProcessGroup("storage-1")) },
 			reads:  join(reporting, []section{ofRoles, ofStorage, ofCoordinator}),
 		},
-		"MayLoseAnyPod": {answer: MayLoseAnyPod, reads: join(tolerant, []section{ofAge, ofClock, ofUptimes})},
+		"MayLoseAnyPod": {answer: MayLoseAnyPod, reads: join(tolerant, []section{ofAge, ofClock, ofUptimes, ofReplication})},
 		"VersionChange": {
 			answer: func(s plan.Snapshot) []plan.Check { return VersionChange(s, version("7.4.5"), version("7.4.7")) }, reads: join(roles, []section{ofConfig}),
 		},

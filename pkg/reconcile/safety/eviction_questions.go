@@ -140,7 +140,12 @@ func noMaintenanceElsewhere(p Pod) plan.Check {
 	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
 		return c
 	}
-	zone := p.Database.Status.Maintenance().Zone
+	now, known := p.Database.Status.Maintenance()
+	if !known {
+		c.Evidence = maintenanceNotReported
+		return c
+	}
+	zone := now.Zone
 	c.OK = zone == "" || zone == string(p.Group.FaultDomain)
 	c.Evidence = "no zone is under maintenance"
 	if zone != "" {

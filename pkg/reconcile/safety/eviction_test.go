@@ -58,7 +58,7 @@ func leavable(t *testing.T) plan.Snapshot {
 		"client": {"coordinators": {"quorum_reachable": true, "coordinators": [
 			{"address": "10.0.0.2:4501", "reachable": true}, {"address": "10.0.0.3:4501", "reachable": true}, {"address": "10.0.0.4:4501", "reachable": true}]},
 			"database_status": {"available": true, "healthy": true}},
-		"cluster": {"recovery_state": {"name": "fully_recovered", "active_generations": 1, "seconds_since_last_recovered": 3600},
+		"cluster": {"full_replication": true, "recovery_state": {"name": "fully_recovered", "active_generations": 1, "seconds_since_last_recovered": 3600},
 			"logs": [{"current": true, "log_replication_factor": 2, "log_fault_tolerance": 1}],
 			"configuration": {"redundancy_mode": "double", "excluded_servers": [{"locality": "locality_instance_id:log-1"}]},
 			"data": {"state": {"name": "healthy", "healthy": true}, "team_trackers": [{"primary": true, "state": {"name": "healthy", "healthy": true, "min_replicas_remaining": 2}}]},

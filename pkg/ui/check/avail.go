@@ -128,8 +128,11 @@ func messages(f Facts) ([]Finding, string) {
 }
 
 func maintenance(f Facts) ([]Finding, string) {
-	m := f.Database.Status.Maintenance()
-	if !m.Active() {
+	m, known := f.Database.Status.Maintenance()
+	switch {
+	case !known:
+		return nil, "the database does not report whether a zone is under maintenance"
+	case !m.Active():
 		return nil, ""
 	}
 	return with(one("zone/"+m.Zone, fmt.Sprintf("under maintenance for %s more", m.Remaining), f.listGroups("--zone", m.Zone)...))

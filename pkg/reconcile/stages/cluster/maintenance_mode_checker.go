@@ -82,6 +82,7 @@ const (
 func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) noteState {
 	age := s.Now.Sub(since)
 	processes := ReportingStorage(s.Database.Status, id)
+	zone, _ := MaintenanceZone(s)
 	switch {
 	case len(processes) == 0 && (age > noteStaleAfter || readings.IsOwnAndRemoved(s, id)):
 		return restarted
@@ -89,7 +90,7 @@ func judgeNote(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) note
 		return awaited
 	case !slices.ContainsFunc(processes, func(p fdb.Process) bool { return !startedAfter(s, p, since) }):
 		return restarted
-	case processes[0].Zone() == MaintenanceZone(s), age < noteOfNextZoneFor:
+	case processes[0].Zone() == zone, age < noteOfNextZoneFor:
 		return awaited
 	case age > noteStaleAfter:
 		return restarted
@@ -106,7 +107,7 @@ const noteSlack = time.Minute
 // is in the zone, or reports from another one after maintenance of the spec's length began with
 // the note. Any other note may be left from another zone's maintenance.
 func isForMaintenance(s plan.Snapshot, id v1beta2.ProcessGroupID, since time.Time) bool {
-	current := s.Database.Status.Maintenance()
+	current, _ := s.Database.Status.Maintenance()
 	if zoneOfNote(s, id) == current.Zone {
 		return true
 	}
@@ -140,8 +141,11 @@ func startedAfter(s plan.Snapshot, p fdb.Process, since time.Time) bool {
 }
 
 func endOfMaintenance(s plan.Snapshot, n notes) plan.Decision {
-	zone := MaintenanceZone(s)
+	zone, unread := MaintenanceZone(s)
 	switch {
+	case len(n.over)+len(n.pending) > 0 && unread:
+		known := safety.MaintenanceKnown(s.Database)
+		return plan.Decision{Checks: []plan.Check{known}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Reason: "cannot determine whether maintenance is over", Detail: known.Evidence, RetryAfter: plan.PodDelay}}
 	case zone == "" && len(n.over) == 0:
 		return plan.Decision{}
 	case zone == "":

@@ -63,10 +63,15 @@ func TestMaintenanceModeChecker(t *testing.T) {
 			s.Database.Status.Cluster.MaintenanceZone, s.Database.Status.Cluster.MaintenanceSecondsRemaining = "node-99", new(8*60.0)
 			note(s, "storage-114", 2*time.Hour)
 		}, Does: []string{forget}},
-		"leaves maintenance alone that has no notes":   {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { clear(s.Coordination.Maintenance) }},
-		"removes notes when the maintenance is over":   {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "" }, Does: []string{forget}},
-		"does nothing on notes that could not be read": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Coordination.Read = false }, Holds: "could not be read"},
-		"waits while the database is unavailable":      {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"},
+		"leaves maintenance alone that has no notes":        {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { clear(s.Coordination.Maintenance) }},
+		"removes notes when the maintenance is over":        {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "" }, Does: []string{forget}},
+		"does nothing on notes that could not be read":      {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Coordination.Read = false }, Holds: "could not be read"},
+		"waits while the database is unavailable":           {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, Holds: "timed out"},
+		"waits while the zone under maintenance is unknown": {From: stagestest.Maintained, Given: stagestest.MaintenanceUnread, Holds: "does not report whether a zone is under maintenance"},
+		"goes on without notes while the zone under maintenance is unknown": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) {
+			stagestest.MaintenanceUnread(s)
+			clear(s.Coordination.Maintenance)
+		}},
 		"waits while storage servers lag": {From: stagestest.Maintained, Given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(61.0)
 		}, Holds: "data lag of a storage process is 61 s"},

@@ -226,6 +226,14 @@ func TestRemovePods(t *testing.T) {
 				g.SetExcluded(stagestest.Noon)
 			}, Does: []string{deleted}, Holds: "until all objects are deleted",
 		},
+		"deletes nothing without a proof while it is unknown whether a zone is under maintenance": {
+			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
+				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
+				g.ExclusionSkipped = true
+				g.SetExcluded(stagestest.Noon)
+				stagestest.MaintenanceUnread(s)
+			}, Holds: "a group that was not drained is removed only while no zone is under maintenance; the database does not report",
+		},
 		"deletes nothing without a proof while a zone is under maintenance, which no number shows to be down": {
 			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)

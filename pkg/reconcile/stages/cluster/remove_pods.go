@@ -271,7 +271,11 @@ func (r *removal) undrainedWait() (why string, checks []plan.Check) {
 	if !r.mayHoldData() {
 		return "", nil
 	}
-	if under := MaintenanceZone(r.s); under != "" {
+	switch under, unread := MaintenanceZone(r.s); {
+	case unread:
+		known := safety.MaintenanceKnown(r.s.Database)
+		return "a group that was not drained is removed only while no zone is under maintenance; " + known.Evidence, []plan.Check{known}
+	case under != "":
 		return fmt.Sprintf("a group that was not drained is removed only while no zone is under maintenance; zone %s is", under), nil
 	}
 	if unsettled := UnsettledPods(r.s); len(unsettled) > 0 {

@@ -229,10 +229,17 @@ func withinUnavailableBudget(s plan.Snapshot, zones []string) ([]string, plan.Ch
 // the database's numbers, so a log of another zone would be the second loss.
 func outsideMaintenance(s plan.Snapshot, zones []string, byZone map[string][]outdatedPod) ([]string, plan.Check) {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
-	if under := MaintenanceZone(s); under != "" {
-		zones = slices.DeleteFunc(zones, func(zone string) bool { return zone != under && slices.ContainsFunc(byZone[zone], holdsData) })
-		c.OK = len(zones) > 0
-		c.Evidence = fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
+	under, unread := MaintenanceZone(s)
+	if under == "" && !unread {
+		return zones, c
+	}
+	zones = slices.DeleteFunc(zones, func(zone string) bool {
+		return (unread || zone != under) && slices.ContainsFunc(byZone[zone], holdsData)
+	})
+	c.OK = len(zones) > 0
+	c.Evidence = fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
+	if unread {
+		c.Evidence = safety.MaintenanceKnown(s.Database).Evidence
 	}
 	return zones, c
 }
@@ -265,12 +272,14 @@ func mayHaveData(pod outdatedPod) bool { return safety.MayKeepData(pod.class) }
 
 func needsMaintenance(pod outdatedPod) bool { return pod.class.IsAffectedByMaintenance() }
 
-// MaintenanceZone returns the zone in maintenance mode; empty without one.
-func MaintenanceZone(s plan.Snapshot) string {
+// MaintenanceZone returns the zone in maintenance mode; empty without one. Unread is true if the database
+// is available and did not report it. Whether it is available is a question of its own.
+func MaintenanceZone(s plan.Snapshot) (zone string, unread bool) {
 	if s.Database.Status == nil {
-		return ""
+		return "", false
 	}
-	return s.Database.Status.Maintenance().Zone
+	now, known := s.Database.Status.Maintenance()
+	return now.Zone, !known && s.Database.Available()
 }
 
 // maintenanceFor returns the maintenance for the zone of the storage processes among the chosen

@@ -211,6 +211,9 @@ func TestUpdatePods(t *testing.T) {
 		"goes on in the zone that is under maintenance": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, Does: []string{theOther}, Holds: "2 remaining",
 		},
+		"waits while it is unknown whether another zone is under maintenance": {
+			From: stagestest.OutdatedStorage, Given: stagestest.MaintenanceUnread, Holds: "does not report whether a zone is under maintenance",
+		},
 		"waits while another zone is under maintenance": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-1" }, Holds: "zone node-1 is under maintenance",
 		},

@@ -24,9 +24,11 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 		Name:  plan.StageMaintainZone,
 		Reads: plan.ClusterResource | plan.Pods | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			under := cluster.MaintenanceZone(s)
-			if under == zone && (s.Database.Status.Maintenance().Remaining-d).Abs() <= maintenanceSlack {
-				return plan.Decision{}
+			under, _ := cluster.MaintenanceZone(s)
+			if under == zone {
+				if now, _ := s.Database.Status.Maintenance(); (now.Remaining - d).Abs() <= maintenanceSlack {
+					return plan.Decision{}
+				}
 			}
 			if under == zone && s.Cluster.ResetMaintenanceMode() && !s.Coordination.Read {
 				return plan.Wait(plan.PodDelay, plan.HoldNotesUnread, "cannot determine which processes have restarted during this maintenance: its notes could not be read")
@@ -47,8 +49,11 @@ func MaintainZone(zone string, d time.Duration) plan.Stage {
 // under maintenance already may be down: to set its time again changes nothing else.
 func maintenanceChecks(s plan.Snapshot, zone string) []plan.Check {
 	none := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
-	under := cluster.MaintenanceZone(s)
-	if under != "" && under != zone {
+	under, unread := cluster.MaintenanceZone(s)
+	switch {
+	case unread:
+		none.OK, none.Evidence = false, safety.MaintenanceKnown(s.Database).Evidence
+	case under != "" && under != zone:
 		none.OK, none.Evidence = false, fmt.Sprintf("zone %s is, and its maintenance would end silently", under)
 	}
 	checks := []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database), none}
@@ -75,7 +80,7 @@ func toNote(s plan.Snapshot, zone string) []v1beta2.ProcessGroupID {
 	}
 	noted := func(id v1beta2.ProcessGroupID) bool { return !s.Coordination.Maintenance[id].IsZero() }
 	ids := slices.Sorted(maps.Keys(groups))
-	if cluster.MaintenanceZone(s) == zone && slices.ContainsFunc(ids, noted) {
+	if under, _ := cluster.MaintenanceZone(s); under == zone && slices.ContainsFunc(ids, noted) {
 		return nil
 	}
 	return ids
@@ -87,12 +92,12 @@ var StopMaintenance = plan.Stage{
 	Name:  plan.StageStopMaintenance,
 	Reads: plan.ClusterResource | plan.Database | plan.Coordination,
 	Decide: func(s plan.Snapshot) plan.Decision {
-		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database)}}
+		d := plan.Decision{Checks: []plan.Check{safety.Available(s.Database), safety.Unlocked(s.Database), safety.MaintenanceKnown(s.Database)}}
 		if refused, ok := d.Refused(); ok {
 			d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: "maintenance cannot be ended now", Detail: refused.Evidence, RetryAfter: plan.PodDelay}
 			return d
 		}
-		zone := cluster.MaintenanceZone(s)
+		zone, _ := cluster.MaintenanceZone(s)
 		notes := notesOf(s, zone)
 		d.Why = plan.RequestedByUser
 		if zone != "" {

@@ -46,6 +46,7 @@ func TestMaintainZone(t *testing.T) {
 	tests := map[string]stagestest.RemovalCase{
 		"puts a zone under maintenance":                         {From: stagestest.HealthyCluster, Does: []string{on}},
 		"notes what restarts where the spec has it ended":       {From: stagestest.HealthyCluster, Given: stagestest.WithMaintenance, Does: []string{on + ", to restart storage-114"}},
+		"not while it is unknown whether another zone is":       {From: stagestest.HealthyCluster, Given: stagestest.MaintenanceUnread, Holds: "does not report whether a zone is under maintenance"},
 		"not while another zone is":                             {From: stagestest.HealthyCluster, Given: maintaining("node-15", time.Minute), Holds: "zone node-15 is, and its maintenance would end silently"},
 		"does nothing about a zone that is":                     {From: stagestest.HealthyCluster, Given: maintaining("node-14", 10*time.Minute-5*time.Second)},
 		"sets the time of such a zone again":                    {From: stagestest.HealthyCluster, Given: maintaining("node-14", time.Minute), Does: []string{on}},
@@ -74,6 +75,7 @@ func TestStopMaintenance(t *testing.T) {
 		"ends it and removes the notes":          {From: stagestest.Maintained, Does: []string{end, forget}},
 		"ends maintenance without notes":         {From: stagestest.HealthyCluster, Given: maintaining("node-14", time.Minute), Does: []string{end}},
 		"removes notes that time left behind":    {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "" }, Does: []string{forget}},
+		"does nothing while it is unknown":       {From: stagestest.Maintained, Given: stagestest.MaintenanceUnread, Holds: "does not report whether a zone is under maintenance"},
 		"does nothing without maintenance":       {From: stagestest.HealthyCluster},
 		"leaves notes for the next zone":         {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Coordination.Maintenance["storage-115"] = stagestest.Noon }, Does: []string{end, forget}},
 		"not while the database is locked":       {From: stagestest.Maintained, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.DatabaseLockState.Locked = true }, Holds: "locked with UID"},

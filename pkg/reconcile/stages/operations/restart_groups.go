@@ -156,8 +156,11 @@ func (r Restart) restart(s plan.Snapshot, due []*v1beta2.ProcessGroupStatus) pla
 // that may be under maintenance.
 func checkWaveMaintenance(s plan.Snapshot, wave []*v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no other zone under maintenance?", Gate: plan.GateMaintain, OK: true, Evidence: "none is"}
-	under := cluster.MaintenanceZone(s)
+	under, unread := cluster.MaintenanceZone(s)
 	for _, g := range wave {
+		if unread && g.ProcessClass.IsStateful() {
+			c.OK, c.Evidence = false, safety.MaintenanceKnown(s.Database).Evidence
+		}
 		if under != "" && g.ProcessClass.IsStateful() && string(g.FaultDomain) != under {
 			c.OK, c.Evidence = false, fmt.Sprintf("zone %s is under maintenance; until it ends, no process with data in another zone may go down", under)
 		}

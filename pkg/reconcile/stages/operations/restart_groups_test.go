@@ -75,7 +75,8 @@ func TestRestartGroups(t *testing.T) {
 			s.Cluster.Spec.MinimumUptimeSecondsForBounce = 1
 			stagestest.Uptime(s, "storage-115", 12*time.Second)
 		}, Does: []string{"restart 1 process of stateless-105 at once"}}, requested(RestartByWave, "stateless-105")},
-		"waits while another zone is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15) }, Holds: "zone node-15 is under maintenance"}, byWave},
+		"waits while it is unknown whether another zone is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: stagestest.MaintenanceUnread, Holds: "does not report whether a zone is under maintenance"}, byWave},
+		"waits while another zone is under maintenance":                       {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15) }, Holds: "zone node-15 is under maintenance"}, byWave},
 		"waits with a log, too, while another zone is under maintenance": {stagestest.RemovalCase{From: stagestest.AgedCluster, Given: func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.MaintenanceZone = stagestest.NodeName(15)
 		}, Holds: "zone node-15 is under maintenance"}, requested(RestartByWave, "log-101")},

@@ -18,6 +18,20 @@ var Partial = map[string]func(*fdb.Status){
 		})
 	},
 	"its document lists no process and gives no reason": func(s *fdb.Status) { s.Cluster.Processes = nil },
+	"its collection ended with an error": func(s *fdb.Status) {
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
+			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: "Status collection threw: operation_failed"}},
+		})
+	},
+	"its document was late, with some processes": func(s *fdb.Status) {
+		for id := range s.Cluster.Processes {
+			delete(s.Cluster.Processes, id)
+			break
+		}
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
+			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}},
+		})
+	},
 }
 
 // Lacking are documents with processes that lack a section, or a field of every process.

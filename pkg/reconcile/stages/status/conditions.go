@@ -99,8 +99,8 @@ func (f GroupFacts) UnderMaintenance() bool {
 	if f.S.Database.Status == nil || !f.Group.ProcessClass.IsAffectedByMaintenance() {
 		return false
 	}
-	zone := f.S.Database.Status.Maintenance().Zone
-	return zone != "" && zone == string(f.Group.FaultDomain)
+	now, _ := f.S.Database.Status.Maintenance()
+	return now.Zone != "" && now.Zone == string(f.Group.FaultDomain)
 }
 
 // resetExclusion clears the time of a group's exclusion when the group was included again:
