@@ -1,6 +1,9 @@
 package fdb
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Messages of an incomplete status document.
 const (
@@ -12,7 +15,16 @@ const (
 	// ReasonDeadlineExceeded is the reason of MessageIncomplete when the collection as a
 	// whole was late, from 7.3.78 and 7.4.7. Any part of the document can be absent then.
 	ReasonDeadlineExceeded = "Status collection deadline exceeded."
+	// reasonThrown begins the reason of MessageIncomplete when the collection ended with an error, from the same
+	// versions: the document has what was collected until then. Source: clusterGetStatus of
+	// fdbserver/Status.actor.cpp.
+	reasonThrown = "Status collection threw: "
 )
+
+// noClusterSection are the messages of a client that got no answer of the cluster controller, or none that it
+// could read: the document says nothing about the database. Source: clusterStatusFetcher and
+// statusFetcherImpl of fdbclient/StatusClient.actor.cpp.
+var noClusterSection = []string{"server_overloaded", "unreachable_cluster_controller", "status_incomplete_error", "status_incomplete_cluster"}
 
 // Incomplete reports whether the document is incomplete, so that absence proves nothing.
 // An available database always has processes; a document without them is incomplete even
@@ -22,7 +34,12 @@ const (
 // run, and belong to no process group.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
-		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.LacksTraceEvents()
+		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.LacksTraceEvents() || s.lacksCluster()
+}
+
+// lacksCluster reports whether the client got no document of the cluster controller.
+func (s *Status) lacksCluster() bool {
+	return s.RecoveryName() == "" && len(s.Cluster.Processes) == 0 && s.HasClientMessage(noClusterSection...)
 }
 
 // LacksTraceEvents reports whether the cluster controller could not collect everything, and lists processes
@@ -40,10 +57,12 @@ func (s *Status) LacksTraceEvents() bool {
 	return len(s.Cluster.Processes) > 0
 }
 
-// DeadlineExceeded reports whether the cluster controller ended the collection at its deadline. The database
-// may serve all the same.
+// DeadlineExceeded reports whether the cluster controller ended the collection at its deadline, or after an error.
+// The database may serve all the same.
 func (s *Status) DeadlineExceeded() bool {
-	late := func(r Reason) bool { return r.Description == ReasonDeadlineExceeded }
+	late := func(r Reason) bool {
+		return r.Description == ReasonDeadlineExceeded || strings.HasPrefix(r.Description, reasonThrown)
+	}
 	return slices.ContainsFunc(slices.Concat(s.Cluster.Messages, s.Client.Messages), func(m Message) bool {
 		return m.Name == MessageIncomplete && slices.ContainsFunc(m.Reasons, late)
 	})

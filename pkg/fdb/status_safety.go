@@ -8,6 +8,9 @@ const (
 	MessageFullReplicationTimeout  = "full_replication_timeout"
 	MessageStorageServersError     = "storage_servers_error"
 	MessageLogServersError         = "log_servers_error"
+	MessageCommitProxiesError      = "commit_proxies_error"
+	MessageGRVProxiesError         = "grv_proxies_error"
+	MessageBlobWorkersError        = "blob_workers_error"
 	MessageUnreachableProcesses    = "unreachable_processes"
 )
 
@@ -16,7 +19,7 @@ const (
 // without any role does not report them.
 func (s *Status) RolesKnown() bool {
 	return !s.Incomplete() && s.anyRole() && !s.HasMessage(MessageUnreadableConfiguration, MessageFullReplicationTimeout,
-		MessageStorageServersError, MessageLogServersError)
+		MessageStorageServersError, MessageLogServersError, MessageCommitProxiesError, MessageGRVProxiesError, MessageBlobWorkersError)
 }
 
 // DataHealthy reports whether the primary's data is healthy. It is not reported
@@ -35,22 +38,26 @@ func (s *Status) DataState() (state DataState, ok bool) {
 }
 
 // MinReplicasRemaining returns the fewest replicas that any piece of data has in
-// any region; ok is false unless every team tracker reports. It keeps its full
-// value for about a minute after a storage process died.
+// any region; ok is false unless the team tracker of every region reports: one that has not
+// logged an event yet is absent from the list. It keeps its full value for about a minute
+// after a storage process died.
 func (s *Status) MinReplicasRemaining() (least int, ok bool) {
 	if s.Cluster.Data == nil {
 		return 0, false
 	}
+	regions := map[bool]bool{} // by whether it is the primary one
 	for _, tracker := range s.Cluster.Data.TeamTrackers {
 		n := tracker.State.MinReplicasRemaining
 		if n == nil {
 			return 0, false
 		}
-		if !ok || *n < least {
-			least, ok = *n, true
+		if len(regions) == 0 || *n < least {
+			least = *n
 		}
+		regions[tracker.Primary] = true
 	}
-	return least, ok
+	remote := s.Cluster.Configuration != nil && s.Cluster.Configuration.UsableRegions > 1
+	return least, regions[true] && (regions[false] || !remote)
 }
 
 // LogReplicas returns the fewest replicas that any set of logs of any generation
