@@ -68,7 +68,7 @@ clusterId|*storage-*|log-*|log2-*|logqueue-*|bw-*|*.sqlite*|*.redwood*|*.rocksdb
 esac
 done
 for p in /proc/[0-9]*; do
-[ "$(cat "$p/comm" 2>/dev/null)" = fdbserver ] || continue
+read -r comm 2>/dev/null <"$p/comm" && [ "$comm" = fdbserver ] || continue
 echo "process ${p#/proc/}"
 tr '\000' '\n' <"$p/cmdline" | sed "s|^|argument ${p#/proc/} |"
 done

@@ -62,14 +62,14 @@ func coordinatorNames(f Facts) ([]Finding, string) {
 func host(name string) string { return "host/" + name }
 
 // slowNames returns one finding about all slow names: they share a resolver. Programs that start
-// slowly make every lookup slow.
+// slowly make every lookup slow, and some slower than the slowest of the IP address.
 func (f Facts) slowNames(names []string) ([]Finding, string) {
 	finding := Finding{Fix: f.fix("exec", "--", "cat", "/etc/resolv.conf")}
 	slowest, unanswered, unclear := time.Duration(0), 0, time.Duration(0)
 	for _, name := range names {
 		switch n, _ := f.Names.Of(name); {
 		case n.Slowest < slowLookup:
-		case n.Slowest-f.Names.Overhead < slowLookup:
+		case n.Slowest-f.Names.Overhead < max(slowLookup, f.Names.Overhead):
 			unclear = max(unclear, n.Slowest)
 		default:
 			finding.Subjects = append(finding.Subjects, host(name))

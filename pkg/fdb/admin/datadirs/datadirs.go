@@ -19,8 +19,9 @@ import (
 const (
 	// atOnce bounds how many pods are read at once.
 	atOnce = 8
-	// limit bounds the read of one pod.
-	limit = 15 * time.Second
+	// limit bounds the read of one pod: a few dozen programs, which start slowly on a node with too much work, as
+	// one has after others were lost.
+	limit = 45 * time.Second
 )
 
 // Read returns the files of pods, by name, and why others could not be read. It opens a runner of programs in the
