@@ -101,7 +101,7 @@ test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions tha
 .PHONY: test-e2e
 test-e2e: build-native-model ## End-to-end tests: the built binary against a real API server
 	hack/demo-build.sh
-	go test -count=1 -vet=off -timeout 90m -parallel $(E2E_PARALLEL) ./test/e2e/...
+	go test -count=1 -vet=off -timeout 150m -parallel $(E2E_PARALLEL) ./test/e2e/...
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.
 .PHONY: not-run
@@ -126,7 +126,7 @@ test-real-native: ## The same through the native transport (needs gcc and Founda
 test-real: ## Journeys on real FoundationDB programs in the sandbox: make test-real FDB_BIN=VERSION=DIR[,VERSION=DIR] [RUN=NAME[,NAME]] [JOBS=4]
 	@: "$${FDB_BIN:?needs directories with fdbserver and fdbcli: FDB_BIN=VERSION=DIR[,VERSION=DIR]}"
 	@$(MAKE) build build-sandbox
-	go test -count=1 -timeout 90m -v ./test/realdb
+	go test -count=1 -timeout 5h -v ./test/realdb
 
 .PHONY: conformance-real
 conformance-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)

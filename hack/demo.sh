@@ -39,10 +39,10 @@ say "3/5 Create the FoundationDBCluster resource"
 run kubectl apply -f manifests/examples/minimal.yaml
 
 say "4/5 Reconcile: create the database"
-run kubectl fdb reconcile sample-cluster --wait --yes --timeout 5m
+run kubectl fdb reconcile sample-cluster --wait --yes --timeout "${DEMO_TIMEOUT:-5m}"
 
 say "5/5 Cluster status"
-run kubectl fdb status sample-cluster --wait --timeout 1m
+run kubectl fdb status sample-cluster --wait --timeout "${DEMO_TIMEOUT:-1m}"
 run kubectl fdb get process-groups sample-cluster
 
 cat <<TEXT

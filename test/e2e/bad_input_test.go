@@ -160,7 +160,7 @@ kind: Lease
 metadata: {name: `+name+`}
 spec:
   holderIdentity: "`+holder+`"
-  leaseDurationSeconds: 60
+  leaseDurationSeconds: 3600
   renewTime: "`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"
 `)
 }

@@ -22,7 +22,7 @@ func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	here := func(c *exec.Cmd) { c.Dir = repository }
+	here := func(c *exec.Cmd) { c.Dir, c.Env = repository, append(c.Env, "DEMO_TIMEOUT="+patience) }
 	makeProgram, err := exec.LookPath("make")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 	if !strings.Contains(again.stdout, "it runs already") || !strings.Contains(again.stdout, "already reconciled") {
 		t.Errorf("a second run of the demo did not go on with the first one's cluster:\n%s", again.stdout)
 	}
-	want(t, fdb(t, "wait", "sample-cluster", "--for=healthy,reconciled", "--timeout", "1m"), 0)
+	want(t, fdb(t, "wait", "sample-cluster", "--for=healthy,reconciled", "--timeout", patience), 0)
 	want(t, runWith(t, here, makeProgram, "demo-stop", "SANDBOX="+dir), 0)
 	stopped = true
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

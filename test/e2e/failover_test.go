@@ -24,10 +24,10 @@ processGroupIDPrefix: %[1]s
 	const one = "databaseConfiguration: {usable_regions: 1, regions: [{datacenters: [{id: dc1, priority: 1}]}]}\n"
 	const two = "databaseConfiguration: {usable_regions: 2, regions: [{datacenters: [{id: dc1, priority: 1}]}, {datacenters: [{id: dc2, priority: 0}]}]}\n"
 	apply(t, ns, inRegions("dc1", one))
-	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	seed := "seedConnectionString: " + kubectl(t, "get", "fdb", "dc1", "-n", ns, "-o", "jsonpath={.status.connectionString}") + "\n"
 	apply(t, ns, inRegions("dc2", one+seed))
-	want(t, fdb(t, "reconcile", "dc2", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "dc2", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	want(t, fdb(t, "failover", "dc1", "-n", ns, "--to", "dc2", "--dry-run"), 2) // it has no such region
 	apply(t, ns, inRegions("dc1", two))
 	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", "8m"), 0)
@@ -48,7 +48,7 @@ processGroupIDPrefix: %[1]s
 				t.Errorf("no %q in %s", part, planned.stdout)
 			}
 		}
-		want(t, fdb(t, "failover", "dc1", "-n", ns, "--to", to.dc, "--yes", "--wait", "--timeout", "4m", "--reason", "test"), 0)
+		want(t, fdb(t, "failover", "dc1", "-n", ns, "--to", to.dc, "--yes", "--wait", "--timeout", patience, "--reason", "test"), 0)
 		if one, other := priorities(t, ns, "dc1"), priorities(t, ns, "dc2"); one != to.priorities || other != to.priorities {
 			t.Errorf("priorities %s and %s, want %s", one, other, to.priorities)
 		}
@@ -64,8 +64,8 @@ processGroupIDPrefix: %[1]s
 		t.Errorf("exit code %d without the primary region: %s%s", lost.code, lost.stdout, lost.stderr)
 	}
 	namesLostRegion(t, ns)
-	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "dc2", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "reconcile", "dc1", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
+	want(t, fdb(t, "recover", "verify", "dc2", "-n", ns, "--wait", "--timeout", patience), 0)
 	if r := fdb(t, "cli", "dc1", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}

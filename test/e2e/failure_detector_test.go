@@ -54,7 +54,7 @@ func TestAFailureDetectorWakesAWatch(t *testing.T) {
 	grantWatch(t, ns)
 	grantDetection(t, ns)
 	apply(t, ns, cluster("c", detecting))
-	w := startWatch(t, ns)
+	w := startWatchOf(t, ns, "c", "--resync", "20m")
 	w.until("a cluster that is up", settled)
 
 	const job = "c-failure-detector"
@@ -77,7 +77,7 @@ func TestAFailureDetectorWakesAWatch(t *testing.T) {
 
 	kubectl(t, "annotate", "fdb", "c", "-n", ns, "kubectl-fdb/failures-seen="+time.Now().UTC().Format(time.RFC3339))
 	changed := time.Now()
-	const resync = time.Minute
+	const resync = 20 * time.Minute
 	woken := w.until("a pass after the annotation", func(l watchLine) bool { return l.Event == "wait-ended" && l.Changed })
 	if took := time.Since(changed); took > resync/2 {
 		t.Errorf("the annotation was seen after %s: %+v", took, woken)
@@ -135,5 +135,5 @@ func livesWithItsCluster(t *testing.T, ns, job string) {
 		t.Errorf("with replacements the CronJob is %q", name)
 	}
 	kubectl(t, "delete", "fdb", "c", "-n", ns)
-	kubectl(t, "wait", "--for=delete", "cronjob/"+job, "-n", ns, "--timeout=120s")
+	kubectl(t, "wait", "--for=delete", "cronjob/"+job, "-n", ns, "--timeout="+patience)
 }

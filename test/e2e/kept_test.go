@@ -77,7 +77,7 @@ func TestReplacementsBlockedByAQuotaCanBeReverted(t *testing.T) {
 	reconciled(t, ns)
 	old, claims := storageGroups(t, ns), volumes(t, ns)
 	kubectl(t, "create", "quota", "pods", "-n", ns, "--hard=pods=10")
-	kubectl(t, "wait", "-n", ns, "quota/pods", "--for=jsonpath={.status.used.pods}=9", "--timeout=2m")
+	kubectl(t, "wait", "-n", ns, "quota/pods", "--for=jsonpath={.status.used.pods}=9", "--timeout="+patience)
 
 	patch(t, ns, `{"processes":{"storage":{"volumeClaimTemplate":{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}}}}`)
 	r := fdb(t, "reconcile", "c", "-n", ns, "--yes")
@@ -92,8 +92,10 @@ func TestReplacementsBlockedByAQuotaCanBeReverted(t *testing.T) {
 
 	patch(t, ns, `{"processes":{"storage":null},"cancelReplacementsForInstance":["`+strings.Join(old, `","`)+`"]}`)
 	r = fdb(t, "reconcile", "c", "-n", ns, "--yes", "--only", "CancelReplacements")
-	want(t, r, waits)
-	shows(t, r, "ago, 10m0s required")
+	if r.code != 0 { // unless ten minutes of the database were over before
+		want(t, r, waits)
+		shows(t, r, "ago, 10m0s required")
+	}
 	passesUntil(t, ns, func() bool {
 		excluded, marked := excludedGroups(t, ns), markedGroups(t, ns)
 		for _, id := range old {
@@ -109,7 +111,7 @@ func TestReplacementsBlockedByAQuotaCanBeReverted(t *testing.T) {
 	if got := storageGroups(t, ns); !slices.Equal(got, old) || volumes(t, ns) != claims {
 		t.Errorf("storage groups %v, want %v; PVCs:\n%s, before:\n%s", got, old, volumes(t, ns), claims)
 	}
-	kubectl(t, "wait", "-n", ns, "quota/pods", "--for=jsonpath={.status.used.pods}=9", "--timeout=2m")
+	kubectl(t, "wait", "-n", ns, "quota/pods", "--for=jsonpath={.status.used.pods}=9", "--timeout="+patience)
 	status := fdb(t, "status", "c", "-n", ns)
 	want(t, status, 0)
 	shows(t, status, "3 process groups by spec.cancelReplacementsForInstance")
@@ -134,12 +136,13 @@ func TestUndoingTheReplacementOfAnExcludedGroupRequiresInclude(t *testing.T) {
 	r := keeps()
 	want(t, r, 4)
 	prints(t, r, "--undo --include")
-	r = keeps("--include")
-	want(t, r, waits)
-	shows(t, r, "inclusion of "+id+" waits: last recovery ")
-	shows(t, r, "ago, 10m0s required")
-	if excluded, marked := excludedGroups(t, ns), markedGroups(t, ns); !slices.Equal(excluded, []string{id}) || !slices.Equal(marked, []string{id}) {
-		t.Errorf("excluded %v, marked %v, want both %s", excluded, marked, id)
+	if r = keeps("--include"); r.code != 0 { // unless ten minutes of the database were over before
+		want(t, r, waits)
+		shows(t, r, "inclusion of "+id+" waits: last recovery ")
+		shows(t, r, "ago, 10m0s required")
+		if excluded, marked := excludedGroups(t, ns), markedGroups(t, ns); !slices.Equal(excluded, []string{id}) || !slices.Equal(marked, []string{id}) {
+			t.Errorf("excluded %v, marked %v, want both %s", excluded, marked, id)
+		}
 	}
 	want(t, keeps("--include", "--wait"), 0)
 	if excluded, marked := excludedGroups(t, ns), markedGroups(t, ns); len(excluded)+len(marked) > 0 {

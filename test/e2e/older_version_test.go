@@ -19,14 +19,14 @@ spec:
   databaseConfiguration: {redundancy_mode: double, logs: 2, resolvers: 1}
   processCounts: {storage: 3, log: 3, stateless: 3}
 `)
-	r := fdb(t, "reconcile", "older", "-n", ns, "--wait", "--yes", "--timeout", "4m")
+	r := fdb(t, "reconcile", "older", "-n", ns, "--wait", "--yes", "--timeout", patience)
 	want(t, r, 0)
 	if n := strings.Count(r.stdout, "run configure new "); n != 1 {
 		t.Errorf("created %d times:\n%s", n, r.stdout)
 	}
 	want(t, fdb(t, "cli", "older", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 	kubectl(t, "patch", "fdb", "older", "-n", ns, "--subresource", "status", "--type", "merge", "-p", `{"status":{"configured":null}}`)
-	r = fdb(t, "reconcile", "older", "-n", ns, "--wait", "--yes", "--timeout", "4m")
+	r = fdb(t, "reconcile", "older", "-n", ns, "--wait", "--yes", "--timeout", patience)
 	want(t, r, 0)
 	if strings.Contains(r.stdout, "configure new") {
 		t.Errorf("created again:\n%s", r.stdout)

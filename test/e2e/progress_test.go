@@ -12,6 +12,9 @@ import (
 // machine is slow, and what hangs stops.
 const stall = 10 * time.Minute
 
+// patience is the time limit of commands that must succeed. One that makes no progress is ended after stall.
+const patience = "30m"
+
 // deadline ends a context when there is no progress for a while.
 type deadline struct {
 	timer *time.Timer

@@ -439,6 +439,14 @@ func (r *recording) states() map[string]string {
 	return found
 }
 
+// replicated is unknown while the database is unavailable: what the status keeps depends on which pass was the last one.
+func replicated(o map[string]any) any {
+	if at(o, "status", "health", "available") != true {
+		return "-"
+	}
+	return at(o, "status", "health", "fullReplication")
+}
+
 // judgedFields are what the health checks read of the resources.
 func judgedFields(resources []recorded) []string {
 	var found []string
@@ -446,7 +454,7 @@ func judgedFields(resources []recorded) []string {
 		o := r.Resource
 		found = append(found, fmt.Sprintf("%s: %v reconciled %t, skip %v, configured %v, available %v, replicated %v, backup %v, running %v, restorable %v, state %v",
 			r.Phase, o["kind"], isReconciled(o), at(o, "spec", "skip"), at(o, "status", "configured"), at(o, "status", "health", "available"),
-			at(o, "status", "health", "fullReplication"), at(o, "spec", "backupState"), at(o, "status", "backupDetails", "running"),
+			replicated(o), at(o, "spec", "backupState"), at(o, "status", "backupDetails", "running"),
 			at(o, "status", "backupDetails", "restorable"), at(o, "status", "state")))
 	}
 	return found

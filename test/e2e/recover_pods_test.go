@@ -10,7 +10,7 @@ import (
 func marked(t *testing.T, ns, more string) {
 	t.Helper()
 	apply(t, ns, cluster("c", more))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 }
 
@@ -18,23 +18,23 @@ func marked(t *testing.T, ns, more string) {
 func recovered(t *testing.T, ns, plan, former string) {
 	t.Helper()
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan), 7) // without approval
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", patience), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(connectionString(t, ns), name+"@") {
 		t.Errorf("the connection string is %s, and was %s", connectionString(t, ns), former)
 	}
 	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "1m"), 0)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", patience), 0)
 	want(t, fdb(t, "connection-string", "drift", "c", "-n", ns), 0)
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 }
 
 // plannedKind writes the plan to a file, once it is of a kind and has steps.
 func plannedKind(t *testing.T, ns, kind string) string {
 	t.Helper()
-	for range 30 {
+	for end := time.Now().Add(stall); time.Now().Before(end); {
 		r := fdb(t, "recover", "plan", "c", "-n", ns, "-o", "json")
 		if r.code == 0 && strings.Contains(r.stdout, `"kind": "`+kind+`"`) {
 			return file(t, "recovery.json", r.stdout)
@@ -55,7 +55,7 @@ func TestLostPodsAreRecoveredAtNewAddresses(t *testing.T) {
 	former := connectionString(t, ns)
 	kubectl(t, "delete", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "--grace-period", "1")
 	apply(t, ns, others)
-	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", patience, "deployment/others")
 	plan := plannedKind(t, ns, "pods-lost")
 	refusesEditedPlans(t, ns, plan)
 	recovered(t, ns, plan, former)
@@ -102,7 +102,7 @@ func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 		kubectl(t, "patch", "pv", v, "-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`)
 	}
 	kubectl(t, "delete", "foundationdbcluster", "c", "-n", ns)
-	for range 60 {
+	for end := time.Now().Add(stall); time.Now().Before(end); {
 		if kubectl(t, "get", "pods,pvc", "-n", ns, "-o", "name") == "" {
 			break
 		}
@@ -114,10 +114,10 @@ func TestADeletedResourceIsRecoveredFromItsVolumes(t *testing.T) {
 	}
 	apply(t, ns, cluster("c", counts+"skip: true\nseedConnectionString: "+former+"\n"))
 	plan := plannedKind(t, ns, "volumes-released")
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", patience), 0)
 	apply(t, ns, cluster("c", counts))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}
@@ -146,11 +146,11 @@ func TestADeletedResourceIsRebuiltFromItsPods(t *testing.T) {
 		}
 	}
 	apply(t, ns, manifest.stdout)
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	if after := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}"); after != before {
 		t.Errorf("pods %s, and were %s", after, before)
 	}
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
 		t.Errorf("the marker is lost: %s%s", r.stdout, r.stderr)
 	}

@@ -33,7 +33,7 @@ func TestCoordinatorsAreRecoveredAtNewPodAddresses(t *testing.T) {
 	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 	want(t, fdb(t, "recover", "collect", "c", "-n", ns), 0)
 	want(t, fdb(t, "recover", "verify", "c", "-n", ns), 0)
@@ -41,18 +41,18 @@ func TestCoordinatorsAreRecoveredAtNewPodAddresses(t *testing.T) {
 
 	kubectl(t, "delete", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "--grace-period", "1")
 	apply(t, ns, others)
-	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", patience, "deployment/others")
 	if r := fdb(t, "recover", "plan", "c", "-n", ns); r.code != 0 || !strings.Contains(r.stdout, "pods-lost") {
 		t.Errorf("exit code %d without pods: %s%s", r.code, r.stdout, r.stderr)
 	}
 	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
-	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
+	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", patience, "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
 
 	plan := plannedRecovery(t, ns)
 	refusesEditedPlans(t, ns, plan)
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan), 7) // without approval
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--timeout", patience), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 	now := connectionString(t, ns)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
 		t.Errorf("the connection string is %s, and was %s", now, former)
@@ -84,8 +84,8 @@ func TestLostCoordinatorsAreReplacedFromTheRemainingOne(t *testing.T) {
 	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "d", "--reason", "test"), 7)
 	copiesCoordination(t, ns, plan, former)
 	copiesCoordination(t, ns, plan, former) // the same plan again
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 }
 
 // A pass has recreated the lost coordinators, with empty volumes and other addresses.
@@ -95,12 +95,12 @@ func TestLostCoordinatorsAreReplacedAfterTheirPodsWereRecreated(t *testing.T) {
 	ns := namespace(t)
 	former := losesCoordinators(t, ns)
 	apply(t, ns, others)
-	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", "2m", "deployment/others")
+	kubectl(t, "wait", "-n", ns, "--for=condition=Available", "--timeout", patience, "deployment/others")
 	fdb(t, "reconcile", "c", "-n", ns, "--yes") // it creates the pods, and then waits for a database
-	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", "2m", "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
+	kubectl(t, "wait", "-n", ns, "--for=condition=Ready", "--timeout", patience, "pods", "-l", "foundationdb.org/fdb-cluster-name=c")
 	plan := plannedRecovery(t, ns)
 	copiesCoordination(t, ns, plan, former)
-	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "recover", "verify", "c", "-n", ns, "--wait", "--timeout", patience), 0)
 }
 
 // losesCoordinators makes a cluster with a marker key, and deletes two of three coordinators. It returns
@@ -108,7 +108,7 @@ func TestLostCoordinatorsAreReplacedAfterTheirPodsWereRecreated(t *testing.T) {
 func losesCoordinators(t *testing.T, ns string) string {
 	t.Helper()
 	apply(t, ns, cluster("c", withCoordinatorPods))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 	pods := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-process-class=coordinator", "-o", "jsonpath={.items[*].metadata.name}"))
 	if len(pods) != 3 {
@@ -127,7 +127,7 @@ func losesCoordinators(t *testing.T, ns string) string {
 // copiesCoordination carries out a plan with a declared loss, and verifies the marker key.
 func copiesCoordination(t *testing.T, ns, plan, former string) {
 	t.Helper()
-	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", "4m"), 0)
+	want(t, fdb(t, "recover", "apply", "c", "-n", ns, "--plan", plan, "--yes", "--confirm", "c", "--reason", "test", "--timeout", patience), 0)
 	now := connectionString(t, ns)
 	if name, _, _ := strings.Cut(former, "@"); !strings.HasPrefix(now, name+"@") || now == former {
 		t.Errorf("the connection string is %s, and was %s", now, former)
@@ -140,7 +140,7 @@ func copiesCoordination(t *testing.T, ns, plan, former string) {
 // plannedRecovery writes the plan to a file, once all pods can be read.
 func plannedRecovery(t *testing.T, ns string) string {
 	t.Helper()
-	for range 30 {
+	for end := time.Now().Add(stall); time.Now().Before(end); {
 		r := fdb(t, "recover", "plan", "c", "-n", ns, "-o", "json")
 		if r.code == 0 {
 			return file(t, "recovery.json", r.stdout)
@@ -177,7 +177,7 @@ func TestRecoverPlanRestoresADatabaseDownFromTooManyExclusions(t *testing.T) {
 	alone(t)
 	ns := namespace(t)
 	apply(t, ns, cluster("c", byIPAddress))
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "writemode on; set marker 4711"), 0)
 	addresses := strings.Fields(kubectl(t, "get", "pods", "-n", ns, "-l", "foundationdb.org/fdb-cluster-name=c", "-o", "jsonpath={.items[*].status.podIP}"))
 	want(t, fdb(t, "cli", "c", "-n", ns, "--yes", "--", "exclude FORCE no_wait "+strings.Join(addresses[1:], " ")), 0)
@@ -185,18 +185,20 @@ func TestRecoverPlanRestoresADatabaseDownFromTooManyExclusions(t *testing.T) {
 		kubectl(t, "exec", "-n", ns, pod, "-c", "foundationdb", "--", "sh", "-c", `for p in /proc/[0-9]*; do if [ "$(cat $p/comm 2>/dev/null)" = fdbserver ]; then kill ${p#/proc/}; fi; done`)
 	}
 	var r result
-	for range 30 {
-		if r = fdb(t, "recover", "plan", "c", "-n", ns); strings.Contains(r.stdout, "recruiting_transaction_servers") {
-			break
-		}
+	planned := func() bool {
+		r = fdb(t, "recover", "plan", "c", "-n", ns)
+		return r.code == 4 && strings.Contains(r.stdout, "recruiting_transaction_servers") &&
+			strings.Contains(r.stdout, "raise spec.processCounts.log from 4 to 6, and stateless from 2 to 3")
+	}
+	for end := time.Now().Add(stall); !planned() && time.Now().Before(end); {
 		time.Sleep(2 * time.Second)
 	}
-	if r.code != 4 || !strings.Contains(r.stdout, "raise spec.processCounts.log from 4 to 6, and stateless from 2 to 3") {
+	if !planned() {
 		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	kubectl(t, "patch", "foundationdbcluster", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"processCounts":{"log":6,"stateless":3}}}`)
 	fdb(t, "reconcile", "c", "-n", ns, "--yes", "--timeout", "2m") // the exclusions are still in place
-	for range 30 {
+	for end := time.Now().Add(stall); time.Now().Before(end); {
 		if r = fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code == 0 && strings.Contains(r.stdout, "4711") {
 			disksFill(t, ns)
 			return

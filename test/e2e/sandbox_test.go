@@ -64,7 +64,7 @@ func start(kubeconfig *string, flags ...string) (down func(), err error) {
 		}
 		_ = os.RemoveAll(dir)
 	}
-	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), append([]string{"up", "--dir", dir, "--speed", speed, "--detach"}, flags...)...)
+	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), append([]string{"up", "--dir", dir, "--speed", speed, "--node-grace", "60s", "--detach"}, flags...)...)
 	if out, err := up.CombinedOutput(); err != nil {
 		return down, fmt.Errorf("start the sandbox: %w\n%s", err, out)
 	}
@@ -78,10 +78,15 @@ func shortDir() (string, error) { return os.MkdirTemp("", "e2e") }
 // own has the kubeconfig of each test with a sandbox of its own, by the name of the test.
 var own sync.Map
 
+// ownPlaces bounds how many tests have a sandbox of their own at the same time.
+var ownPlaces = make(chan struct{}, 4)
+
 // alone gives a test a sandbox of its own, so that it can run beside the others although what it does
 // counts for all namespaces, empties nodes, or moves addresses of coordinators to other clusters.
 func alone(t *testing.T, flags ...string) {
 	t.Helper()
+	ownPlaces <- struct{}{}
+	t.Cleanup(func() { <-ownPlaces }) // the last cleanup, after its sandbox is down
 	var kubeconfig string
 	down, err := start(&kubeconfig, flags...)
 	t.Cleanup(down)

@@ -154,7 +154,7 @@ func (s *terminal) leave() {
 	}
 	// The dashboard exits within 200 ms, but other tests run beside this one, so that a process has to
 	// wait for its turn.
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		s.t.Errorf("leaving took %s", took)
 	} else {
 		s.t.Logf("leaving took %s", took)
@@ -169,7 +169,7 @@ func (s *terminal) leave() {
 }
 
 // soonEnough is how soon a key shows. The machine may be busy with other tests.
-const soonEnough = time.Minute
+const soonEnough = 5 * time.Minute
 
 // longEnough bounds a whole operation. The lines of a screen change with the time, so they
 // are no sign of progress.

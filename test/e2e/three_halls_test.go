@@ -74,9 +74,9 @@ func losesHall(t *testing.T, ns string) {
 	if strings.Contains(r.stdout, "MarkForRemoval") || strings.Contains(r.stdout, "Exclude ") {
 		t.Errorf("drains process groups in the mode for two halls: %s", r.stdout)
 	}
-	want(t, fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes", "--override", "G-LOCK-OWNER=the only control plane", "--timeout", "4m"), 0)
+	want(t, fdb(t, "reconcile", "halls", "-n", ns, "--wait", "--yes", "--override", "G-LOCK-OWNER=the only control plane", "--timeout", patience), 0)
 	want(t, fdb(t, "resume", "halls", "-n", ns), 0)
-	want(t, fdb(t, "recover", "verify", "halls", "-n", ns, "--wait", "--timeout", "2m"), 0)
+	want(t, fdb(t, "recover", "verify", "halls", "-n", ns, "--wait", "--timeout", patience), 0)
 	r = fdb(t, "cli", "halls", "-n", ns, "--", "get marker; get during; status json")
 	for _, part := range []string{"4711", "4712", `"redundancy_mode":"three_data_hall"`} {
 		if !strings.Contains(strings.ReplaceAll(r.stdout, " ", ""), part) {
