@@ -32,12 +32,13 @@ func migrateEngine(t *test) {
 	c.discard(t)
 }
 
-// changePods changes the pod template: pods are deleted one fault domain at a time, which are the nodes.
+// changePods changes the pod template: pods are deleted one fault domain at a time, which are the nodes. A label
+// alone is set without that.
 func changePods(t *test) {
 	c := create(t, "pods", doubled)
 	c.mark(t, t.Name())
 	stop, most := c.watchForLostNodes(t)
-	c.patch(t, `{"automationOptions":{"podUpdateStrategy":"Delete"},"processes":{"general":{"podTemplate":{"metadata":{"labels":{"journey":"pods"}}}}}}`)
+	c.patch(t, `{"automationOptions":{"podUpdateStrategy":"Delete"},"processes":{"general":{"podTemplate":{"metadata":{"labels":{"journey":"pods"}},"spec":{"terminationGracePeriodSeconds":20}}}}}`)
 	c.reconcile(t)
 	stop()
 	if *most != 1 {
@@ -45,6 +46,11 @@ func changePods(t *test) {
 	}
 	if old := must(t, "kubectl", "get", "pods", "-n", c.ns, "-l", "journey!=pods", "-o", "name"); old != "" {
 		t.Errorf("reconciled, and pods have the old template:\n%s", old)
+	}
+	for seconds := range strings.FieldsSeq(must(t, "kubectl", "get", "pods", "-n", c.ns, "-o", "jsonpath={.items[*].spec.terminationGracePeriodSeconds}")) {
+		if seconds != "20" {
+			t.Errorf("reconciled, and a pod may take %s s to end, want 20", seconds)
+		}
 	}
 	c.settled(t)
 	c.discard(t)
