@@ -22,7 +22,7 @@ const (
 )
 
 // noClusterSection are the messages of a client that got no answer of the cluster controller, or none that it
-// could read: the document says nothing about the database. Source: clusterStatusFetcher and
+// could read: the document has nothing about the database. Source: clusterStatusFetcher and
 // statusFetcherImpl of fdbclient/StatusClient.actor.cpp.
 var noClusterSection = []string{"server_overloaded", "unreachable_cluster_controller", "status_incomplete_error", "status_incomplete_cluster"}
 

@@ -130,7 +130,7 @@ func TestKubectlDrainFollowsTheEvictionWebhook(t *testing.T) {
 	h := newHook(t)
 	h.start(t)
 	apply(t, ns, h.configuration(ns, "Fail"))
-	// On a busy machine it may find no answer in its time, which it says instead. Asking changes nothing.
+	// On a busy machine it may find no answer in its time, and reports that instead. Asking changes nothing.
 	var r result
 	for range attempts {
 		if r = drained(t, ns, node, "20s"); r.code == 0 || strings.Contains(r.stderr, "must not be evicted now") {

@@ -39,7 +39,7 @@ func changePods(t *test) {
 	c.mark(t, t.Name())
 	stop, most := c.watchForLostNodes(t)
 	c.patch(t, `{"automationOptions":{"podUpdateStrategy":"Delete"},"processes":{"general":{"podTemplate":{"metadata":{"labels":{"journey":"pods"}},"spec":{"terminationGracePeriodSeconds":20}}}}}`)
-	c.reconcile(t)
+	c.reconcileWithin(t, 25*time.Minute) // after each fault domain, data distribution and recoveries settle
 	stop()
 	if *most != 1 {
 		t.Errorf("all pods were deleted, and those of up to %d fault domains at once, want 1", *most)

@@ -118,6 +118,9 @@ func (w *why) stepsOf(v OutageView, quorum lists.CoordinatorCase) []Step {
 		w.bringBack(v),
 		{"wait until the database is available", w.FDB("wait", w.name, "--for", "available")},
 	}
+	if names, unresolved := w.names(v); unresolved {
+		steps = slices.Insert(steps, 0, names)
+	}
 	switch v.Cause {
 	case OutageUnavailable:
 		return steps
@@ -172,6 +175,27 @@ func (w *why) bringBack(v OutageView) Step {
 		s.Message = fmt.Sprintf("%d of these coordinators must run and answer: %s", missing, phrase.List(names))
 	}
 	return s
+}
+
+// names returns the step that makes the names of coordinators resolve, where nothing else explains that they do
+// not answer. A client without the address of any coordinator reports no quorum, or ends before it asks, while
+// the database serves others.
+func (w *why) names(v OutageView) (Step, bool) {
+	if !v.isAboutCoordinators() {
+		return Step{}, false
+	}
+	for _, a := range w.missedCoordinators() {
+		for _, g := range w.Groups() {
+			switch {
+			case g.DNSName(w.Cluster) != a.Host || w.Pod(g) == nil || w.ProblemOf(g) != nil:
+			case w.Services != nil && w.Services[w.Cluster.HeadlessServiceName()] == nil:
+				return Step{"create service " + w.Cluster.HeadlessServiceName() + ": without it no name of a coordinator resolves, and processes that run cannot be asked", w.FDB("reconcile", w.name)}, true
+			default:
+				return Step{"check that the names of coordinators resolve: pods run whose coordinators do not answer", w.FDB("check", w.name, "--rules", "CONN-003,CONN-004")}, true
+			}
+		}
+	}
+	return Step{}, false
 }
 
 // isAboutCoordinators reports whether coordinators may be what has to be brought back.

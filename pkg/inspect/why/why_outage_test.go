@@ -84,6 +84,29 @@ func TestWhyReportsTheCauseOfAnOutageAndHowToFixIt(t *testing.T) {
 			steps:    []string{"bring back 1 of log-1, log-2, with its volume", "wait until the database is available", "if no quorum comes back by itself, show what was lost and what can be saved"},
 			commands: []string{"kubectl describe node ", "kubectl fdb wait sample --for available", "kubectl fdb recover collect sample"},
 		},
+		"coordinators run that no name leads to": {
+			given: func(in *Input) { in.Nodes = nil }, cause: OutageNoQuorum, words: "no quorum: 1 of 3 coordinators answers, 2 required",
+			steps:    []string{"check that the names of coordinators resolve: pods run whose coordinators do not answer", "bring back 1 of log-1, log-2, with its volume", "wait until the database is available", "if no quorum comes back by itself, show what was lost and what can be saved"},
+			commands: []string{"kubectl fdb check sample --rules CONN-003,CONN-004", "kubectl logs ", "kubectl fdb wait sample --for available", "kubectl fdb recover collect sample"},
+		},
+		"the service of the names is missing": {
+			given: func(in *Input) { in.Nodes, in.Services = nil, map[string]*corev1.Service{} }, cause: OutageNoQuorum, words: "no quorum: 1 of 3 coordinators answers, 2 required",
+			steps:    []string{"create service sample: without it no name of a coordinator resolves, and processes that run cannot be asked", "bring back 1 of log-1, log-2, with its volume", "wait until the database is available", "if no quorum comes back by itself, show what was lost and what can be saved"},
+			commands: []string{"kubectl fdb reconcile sample", "kubectl logs ", "kubectl fdb wait sample --for available", "kubectl fdb recover collect sample"},
+		},
+		"the service is missing, and no coordinator has a name": {
+			given: func(in *Input) {
+				in.Nodes, in.Services = nil, map[string]*corev1.Service{}
+				for n := range in.Database.Status.Client.Coordinators.Coordinators {
+					address := in.Cluster.ProcessGroup(coordinatingGroups[n]).Addresses[0]
+					in.Database.Status.Client.Coordinators.Coordinators[n].Address = fdb.Address{Host: address, Port: 4501}
+					in.Pods["sample-"+string(coordinatingGroups[n])].Status.PodIP = address
+					in.Pods["sample-"+string(coordinatingGroups[n])].Status.PodIPs = []corev1.PodIP{{IP: address}}
+				}
+			}, cause: OutageNoQuorum, words: "no quorum: 1 of 3 coordinators answers, 2 required",
+			steps:    []string{"bring back 1 of log-1, log-2, with its volume", "wait until the database is available", "if no quorum comes back by itself, show what was lost and what can be saved"},
+			commands: []string{"kubectl logs ", "kubectl fdb wait sample --for available", "kubectl fdb recover collect sample"},
+		},
 		"a pass recreates the pod of a coordinator": {
 			given: func(in *Input) {
 				delete(in.Pods, "sample-log-1")

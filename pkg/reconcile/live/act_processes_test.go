@@ -87,8 +87,8 @@ func TestSharedCoordinationKeysAreWrittenAndReadBack(t *testing.T) {
 	if diff := cmp.Diff(want, s.Coordination); diff != "" {
 		t.Error(diff)
 	}
-	if zone := s.Database.Status.Maintenance().Zone; zone != "node-1" {
-		t.Errorf("zone %q is under maintenance", zone)
+	if now, known := s.Database.Status.Maintenance(); now.Zone != "node-1" || !known {
+		t.Errorf("zone %q is under maintenance, known: %t", now.Zone, known)
 	}
 	if err := f.cluster.Act(t.Context(), plan.EndMaintenance{Zone: "node-2"}); err == nil || !strings.Contains(err.Error(), "zone node-1 is under maintenance now") {
 		t.Errorf("ending another zone's maintenance: %v", err)
@@ -96,8 +96,8 @@ func TestSharedCoordinationKeysAreWrittenAndReadBack(t *testing.T) {
 	if err := f.cluster.Act(t.Context(), plan.EndMaintenance{Zone: "node-1"}); err != nil {
 		t.Fatal(err)
 	}
-	if zone := f.observe(plan.Everything).Database.Status.Maintenance().Zone; zone != "" {
-		t.Errorf("zone %q is still under maintenance", zone)
+	if now, known := f.observe(plan.Everything).Database.Status.Maintenance(); now.Zone != "" || !known {
+		t.Errorf("zone %q is still under maintenance, known: %t", now.Zone, known)
 	}
 }
 
