@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -115,9 +116,53 @@ func TestTheDocumentedOverlayChangesNamespaceImageAndCluster(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	for _, old := range []string{"placeholder", "sample-cluster", "namespace: fdb\n"} {
+	for _, old := range []string{"placeholder", "sample-cluster", "namespace: fdb\n", "find-operators-fdb\n"} {
 		if strings.Contains(text, old) {
 			t.Errorf("%q is left in\n%s", old, text)
+		}
+	}
+}
+
+// The patch of the Kustomization of Flux annotates every resource of FoundationDB, and leaves the rest of it alone. Flux
+// runs the same patches with the same library.
+func TestFluxMergesFieldsOfPasses(t *testing.T) {
+	var flux struct {
+		Spec struct {
+			Patches []types.Patch `json:"patches"`
+		} `json:"spec"`
+	}
+	text, err := os.ReadFile("../../manifests/gitops/flux-kustomization.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &flux); err != nil {
+		t.Fatal(err)
+	}
+	patched, err := yaml.Marshal(map[string]any{"resources": []string{"all.yaml"}, "patches": flux.Spec.Patches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const resources = `{apiVersion: apps.foundationdb.org/v1beta2, kind: FoundationDBCluster, metadata: {name: a}, spec: {version: 7.3.79, processCounts: {log: 4}}}
+---
+{apiVersion: apps.foundationdb.org/v1beta2, kind: FoundationDBBackup, metadata: {name: b, annotations: {kept: "yes"}}, spec: {clusterName: a}}
+---
+{apiVersion: apps.foundationdb.org/v1beta2, kind: FoundationDBRestore, metadata: {name: c}, spec: {destinationClusterName: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: d}}
+`
+	files := filesys.MakeFsInMemory()
+	for name, content := range map[string]string{"kustomization.yaml": string(patched), "all.yaml": resources} {
+		if err := files.WriteFile(name, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, all := kustomized(t, files, ".")
+	if got := strings.Count(all, "kustomize.toolkit.fluxcd.io/ssa: Merge"); got != 3 {
+		t.Errorf("%d resources are annotated, want 3:\n%s", got, all)
+	}
+	for _, kept := range []string{"kept: \"yes\"", "log: 4", "version: 7.3.79", "kind: FoundationDBBackup", "name: c\n"} {
+		if !strings.Contains(all, kept) {
+			t.Errorf("the patch removes %q:\n%s", kept, all)
 		}
 	}
 }
