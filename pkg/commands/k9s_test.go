@@ -57,6 +57,9 @@ func k9sPlugins(t *testing.T) map[string]k9sPlugin {
 // is offered only outside of the read-only mode, and prompts.
 func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 	keys := map[string]string{}
+	// K9s binds these keys itself before it loads plugins, and loads none of a file with one of them: it sorts tables
+	// of any resource by name, age and, of all namespaces, namespace; and nodes also by their columns.
+	taken := map[string][]string{"": {"Shift-N", "Shift-A", "Shift-P"}, "nodes": {"Shift-R", "Shift-C", "Shift-M", "Shift-O"}}
 	for name, p := range k9sPlugins(t) {
 		words := p.line()
 		root := newRoot(newGiven(t).environment())
@@ -83,6 +86,9 @@ func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 				t.Errorf("%s and %s have the same key for %s", name, other, scope)
 			}
 			keys[scope+" "+p.ShortCut] = name
+			if slices.Contains(taken[""], p.ShortCut) || slices.Contains(taken[scope], p.ShortCut) {
+				t.Errorf("%s: K9s has another action for %s of %s", name, p.ShortCut, scope)
+			}
 		}
 	}
 }
