@@ -121,8 +121,12 @@ func TestWorkflowsBuildWithThePinnedGo(t *testing.T) {
 		t.Fatalf("modules %v and %v: %v", modules, below, err)
 	}
 	for _, file := range append(modules, below...) {
-		if oldest, other := goVersions(t, strings.TrimPrefix(file, root+"/")); version.Compare(oldest, toolchain) > 0 || other != "" {
-			t.Errorf("%s requires %s and the toolchain %q; %s of go.mod builds it", file, oldest, other, toolchain)
+		name, want := strings.TrimPrefix(file, root+"/"), ""
+		if name == "sandbox/go.mod" { // make demo builds it with the plugin, and shares packages with it
+			want = toolchain
+		}
+		if oldest, other := goVersions(t, name); version.Compare(oldest, toolchain) > 0 || other != want {
+			t.Errorf("%s requires %s and the toolchain %q, want %q; %s of go.mod builds it", file, oldest, other, want, toolchain)
 		}
 	}
 	for name, text := range map[string]string{"README.md": "Go " + strings.TrimPrefix(toolchain, "go") + " or newer", "docs/support.md": "(" + toolchain + ", "} {
@@ -198,6 +202,7 @@ func checkOrder(t *testing.T, runs []string) {
 	for _, want := range []string{
 		"actions/checkout@",
 		"git merge-base --is-ancestor HEAD FETCH_HEAD",
+		`gh run watch "$id" --exit-status`,
 		`hack/release-notes.sh "$GITHUB_REF_NAME" >"$RUNNER_TEMP/release-notes.md"`,
 		"make release-tools",
 		"cosign@v",
@@ -206,8 +211,8 @@ func checkOrder(t *testing.T, runs []string) {
 		"make release-image",
 		"crane push",
 		"actions/attest-build-provenance@", // of the image
-		`gh release edit "$GITHUB_REF_NAME" --draft=false`,
 		"actions/upload-artifact@",
+		`gh release edit "$GITHUB_REF_NAME" --draft=false`,
 		"actions/download-artifact@", // in a job that can run again
 		`hack/announce.sh "$GITHUB_REF_NAME"`,
 	} {
