@@ -2,6 +2,8 @@ module github.com/kubectl-fdb/kubectl-fdb/sandbox
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/creack/pty v1.1.24
 	github.com/spf13/pflag v1.0.9
