@@ -229,6 +229,16 @@ var handwrittenCases = map[string]handwrittenCase{
 			`passes_total{outcome="done"}`: "0+1x9 9x59 10+1x400",
 		}, 150, map[string]int{"FoundationDBPassFailing": 28, "FoundationDBPassBlocked": 28},
 	},
+	"no agent reports a backup": {map[string]string{
+		`backup_running{tag="default"}`: "1x9 _x30 1x400", `backup_restorable{tag="default"}`: "1x9 _x30 1x400", `backup_seconds_behind{tag="default"}`: "5x9 _x30 5x400",
+	}, 60, map[string]int{"FoundationDBBackupUnreported": 15}},
+	"no pass ends, and each restart forgets the last one": {
+		map[string]string{
+			`last_pass_timestamp_seconds{outcome="done"}`: "0+60x9 _x60 4260+60x400", `last_pass_timestamp_seconds{outcome="changed"}`: absent,
+			`last_pass_timestamp_seconds{outcome="waiting"}`: absent, `last_pass_timestamp_seconds{outcome="blocked"}`: absent,
+			`last_pass_timestamp_seconds{outcome="failed"}`: absent,
+		}, 120, map[string]int{"FoundationDBNoPass": 35},
+	},
 	"no pass ends": {
 		map[string]string{
 			`last_pass_timestamp_seconds{outcome="done"}`: "0+60x9 540x60 4260+60x400", `last_pass_timestamp_seconds{outcome="changed"}`: absent,
@@ -248,6 +258,7 @@ var wording = map[string]string{
 	"FoundationDBLogQueueLong":            "1.863GiB in its queue",
 	"FoundationDBBackupBehind":            "the backup default is 2h 0m 0s old",
 	"FoundationDBBackupNotRunning":        "The backup default ran",
+	"FoundationDBBackupUnreported":        "no backup agent reports it now",
 	"FoundationDBExclusionStuck":          "for removal for 6h 6m 0s",
 	"FoundationDBLockExpired":             "The lock of dc1 expired",
 	"FoundationDBOperationLong":           "active for 4h ",
