@@ -177,8 +177,12 @@ func TestPodsOfTheWorkflowGetATokenAndMayStoreResults(t *testing.T) {
 		}
 	}
 	access := objects(t, manifests+"argo-workflows/access.yaml")
-	if len(access) != 2 || len(access[0].Rules) != 1 || len(access[1].Subjects) != 1 {
+	if len(access) != 3 || len(access[0].Rules) != 1 || len(access[1].Subjects) != 1 {
 		t.Fatalf("got %+v", access)
+	}
+	// A check reads backups: without the Role of reads it ends with 8.
+	if reads := access[2]; reads.Kind != "RoleBinding" || reads.RoleRef.Kind != "Role" || reads.RoleRef.Name != objects(t, root+"/manifests/rbac/read.yaml")[0].Metadata.Name || !slices.Equal(reads.Subjects, access[1].Subjects) {
+		t.Errorf("got %+v", reads)
 	}
 	rule, to := access[0].Rules[0], access[1].Subjects[0]
 	if access[0].Kind != "Role" || !slices.Equal(rule.APIGroups, []string{"argoproj.io"}) || !slices.Equal(rule.Resources, []string{"workflowtaskresults"}) || !slices.Equal(rule.Verbs, []string{"create", "patch"}) {
