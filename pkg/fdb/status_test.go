@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -272,6 +273,22 @@ func TestStatusMethodsOnRecordedDocuments(t *testing.T) {
 		}
 		if unresponsive != 1 || !s.HasMessage(MessageUnreachableProcesses) {
 			t.Errorf("got %d silent entries, messages %+v", unresponsive, s.Cluster.Messages)
+		}
+	})
+	t.Run("a process that is stopped is listed without figures", func(t *testing.T) {
+		s := recorded(t, "96-frozen-storage")
+		if len(s.ProcessList()) != 9 || !s.Available() || s.Incomplete() || !s.HasMessage(MessageUnreachableProcesses) {
+			t.Errorf("%d processes, available %t, incomplete %t, messages %+v", len(s.ProcessList()), s.Available(), s.Incomplete(), s.Cluster.Messages)
+		}
+		silent := slices.DeleteFunc(s.ProcessList(), func(p Process) bool { return p.Reporting() })
+		if len(silent) != 1 || silent[0].ClassType != "storage" {
+			t.Errorf("got %+v", silent)
+		}
+	})
+	t.Run("with full disks no replicas are reported", func(t *testing.T) {
+		s := recorded(t, "97-full-disks")
+		if n, known := s.MinReplicasRemaining(); known || !s.Available() || s.Incomplete() {
+			t.Errorf("%d replicas, available %t, incomplete %t", n, s.Available(), s.Incomplete())
 		}
 	})
 	t.Run("the protocol is known without a quorum", func(t *testing.T) {
