@@ -38,7 +38,7 @@ func autoscalers() []Rule {
 	return []Rule{
 		{
 			Code: "SCALE-001", Severity: Warning, Title: "Karpenter does not disrupt nodes with data",
-			Why:  "Karpenter evicts pods to consolidate, expire or update nodes. With the annotation karpenter.sh/do-not-disrupt on pods with data or coordination state it leaves their nodes alone; a PodDisruptionBudget or the eviction webhook only limits how many it evicts at a time. In the pod template it is added to running pods, and nothing restarts.",
+			Why:  "Karpenter evicts pods to consolidate or update nodes. With the annotation karpenter.sh/do-not-disrupt on pods with data or coordination state it leaves their nodes alone; a node that expires or is interrupted is drained all the same, and waits for such pods no longer than terminationGracePeriod of its NodePool; a PodDisruptionBudget or the eviction webhook only limits how many it evicts at a time. In the pod template it is added to running pods, and nothing restarts.",
 			find: disruptable,
 		},
 		{
