@@ -277,7 +277,7 @@ func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error
 		return true, p.ask(ctx)
 	}
 	if p.Goal != nil && p.Last.Stopped == nil && problem == nil {
-		if problem = p.readProgress(ctx); problem == nil && p.Reached && p.isTidy() {
+		if problem = p.readProgress(ctx); problem == nil && p.Reached && p.isTidy() && !p.lostARace() {
 			return false, nil
 		}
 	}
@@ -368,6 +368,10 @@ const longestRest = 15 * time.Second
 func RestAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
 	return max(min(retryAfter(done), longestRest), interval)
 }
+
+// lostARace reports whether the command waits and others wrote an object that the last pass was about to write: the
+// next pass reads it. Whether the goal is reached is no answer to that.
+func (p *pacing) lostARace() bool { return p.Wait && passCode(p.Last) == exit.ExitConflict }
 
 // waitFor prints what the command waits for; with text output that is already on stdout.
 func (p *pacing) waitFor(reason string) {

@@ -143,6 +143,23 @@ func TestCordonExitCodes(t *testing.T) {
 	}
 }
 
+// The controller of budgets, for one, writes the status of an object whenever pods change.
+func TestADrainRepeatsAPassInWhichOthersWroteFirst(t *testing.T) {
+	g := up(t)
+	node := g.nodeWith(true)
+	refused := 0
+	g.cluster.Refuse = func(a plan.Action) error {
+		if plan.KindOf(a) == "WriteStatus" && len(g.podsOn(node)) == 0 && refused == 0 {
+			refused++
+			return conflict
+		}
+		return nil
+	}
+	if code := g.run("drain", node, "-c", "sample", "--yes", "--timeout", "3h"); code != exit.ExitDone || refused != 1 || len(g.podsOn(node)) > 0 {
+		t.Errorf("exit code %d after %d conflicts:\n%s%s", code, refused, &g.out, &g.err)
+	}
+}
+
 func TestDrainAndCordonEvacuateNodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
