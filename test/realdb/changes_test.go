@@ -99,7 +99,7 @@ func (c *cluster) watchForLostNodes(t *test) (stop func(), most *int) {
 }
 
 // race runs two passes on one cluster at once: they take turns, and the database ends with
-// one configuration.
+// one configuration. Without --join the second one ends if it finds the operation of the first.
 func race(t *test) {
 	c := shared(t)
 	want := len(c.of(t, "storage")) + 1
@@ -108,7 +108,7 @@ func race(t *test) {
 	var running sync.WaitGroup
 	for i := range results {
 		running.Go(func() {
-			results[i] = run(t, "", "kubectl", "fdb", "reconcile", c.name, "-n", c.ns, "--yes", "--wait", "--timeout", "7m")
+			results[i] = run(t, "", "kubectl", "fdb", "reconcile", c.name, "-n", c.ns, "--yes", "--wait", "--join", "--timeout", "7m")
 		})
 	}
 	running.Wait()
