@@ -34,7 +34,7 @@ var noClusterSection = []string{"server_overloaded", "unreachable_cluster_contro
 // run, and belong to no process group.
 func (s *Status) Incomplete() bool {
 	return s.HasMessage(MessageIncompleteTimeout) || s.HasClientMessage(MessageIncompleteTimeout) ||
-		s.DeadlineExceeded() || (s.Available() && len(s.Cluster.Processes) == 0) || s.LacksTraceEvents() || s.lacksCluster()
+		s.CutShort() || (s.Available() && len(s.Cluster.Processes) == 0) || s.LacksTraceEvents() || s.lacksCluster()
 }
 
 // lacksCluster reports whether the client got no document of the cluster controller.
@@ -57,9 +57,9 @@ func (s *Status) LacksTraceEvents() bool {
 	return len(s.Cluster.Processes) > 0
 }
 
-// DeadlineExceeded reports whether the cluster controller ended the collection at its deadline, or after an error.
+// CutShort reports whether the cluster controller ended the collection at its deadline, or after an error.
 // The database may serve all the same.
-func (s *Status) DeadlineExceeded() bool {
+func (s *Status) CutShort() bool {
 	late := func(r Reason) bool {
 		return r.Description == ReasonDeadlineExceeded || strings.HasPrefix(r.Description, reasonThrown)
 	}

@@ -291,6 +291,21 @@ func TestStatusMethodsOnRecordedDocuments(t *testing.T) {
 			t.Errorf("%d replicas, available %t, incomplete %t", n, s.Available(), s.Incomplete())
 		}
 	})
+	t.Run("roles are unknown if one kind of them could not be read", func(t *testing.T) {
+		if !recorded(t, "05-healthy").RolesKnown() {
+			t.Error("the roles of a healthy database are unknown")
+		}
+		for _, message := range []string{
+			MessageUnreadableConfiguration, MessageFullReplicationTimeout, MessageStorageServersError, MessageLogServersError,
+			MessageCommitProxiesError, MessageGRVProxiesError, MessageBlobWorkersError,
+		} {
+			s := recorded(t, "05-healthy")
+			s.Cluster.Messages = append(s.Cluster.Messages, Message{Name: message})
+			if s.RolesKnown() {
+				t.Errorf("they are known with %s", message)
+			}
+		}
+	})
 	t.Run("the protocol is known without a quorum", func(t *testing.T) {
 		p, ok := recorded(t, "28-quorum-lost").CoordinatorProtocol()
 		want, _ := Version{Major: 7, Minor: 3}.Protocol()

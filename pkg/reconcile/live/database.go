@@ -94,8 +94,8 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 }
 
 func whyIncomplete(s *fdb.Status) string {
-	if s.DeadlineExceeded() {
-		return "its collection exceeded the deadline"
+	if s.CutShort() {
+		return "its collection exceeded the deadline or ended with an error"
 	}
 	return "the database did not collect all of it"
 }

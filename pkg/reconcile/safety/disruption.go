@@ -76,18 +76,11 @@ func hasCopies(s plan.Snapshot) plan.Check {
 }
 
 func noMaintenanceAnywhere(p Pod) plan.Check {
-	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no zone under maintenance?", Gate: plan.GateMaintain}
-	if c.Evidence = noAnswer(p.Database); c.Evidence != "" {
-		return c
-	}
-	now, known := p.Database.Status.Maintenance()
-	switch {
-	case !known:
-		c.Evidence = maintenanceNotReported
-	case now.Zone != "":
-		c.Evidence = "zone " + now.Zone + " is under maintenance"
-	default:
-		c.OK, c.Evidence = true, "no zone is under maintenance"
+	known := MaintenanceKnown(p.Database)
+	c := plan.Check{ID: plan.CheckNoOtherMaintenance, Question: "is no zone under maintenance?", Gate: known.Gate, OK: known.OK, Evidence: known.Evidence}
+	if c.OK {
+		now, _ := p.Database.Status.Maintenance()
+		c.OK = !now.Active()
 	}
 	return c
 }
