@@ -42,8 +42,10 @@ type announcement struct {
 
 // archivedFile are files of an archive.
 type archivedFile struct {
-	Source string `json:"src"`
-	Info   struct {
+	Source      string `json:"src"`
+	Destination string `json:"dst"`
+	StripParent bool   `json:"strip_parent"`
+	Info        struct {
 		Time string `json:"mtime"`
 	} `json:"info"`
 }
@@ -87,11 +89,15 @@ func TestReleaseArchivesContainTheManifestsNamedInDocs(t *testing.T) {
 	for _, archive := range r.Archives {
 		var files []string
 		for _, f := range archive.Files {
-			found, err := filepath.Glob(filepath.Join(root, f.Source))
-			if generated := strings.HasPrefix(f.Source, ".release/"); err != nil || len(found) == 0 && !generated {
+			from := copied(f.Source)
+			found, err := filepath.Glob(filepath.Join(root, from))
+			if generated := strings.HasPrefix(from, ".release/"); err != nil || len(found) == 0 && !generated {
 				t.Errorf("no file is called %s (%v)", f.Source, err)
 			}
 			files = append(files, found...)
+			if from != f.Source && (!f.StripParent || f.Destination != filepath.Dir(from)) {
+				t.Errorf("%s becomes %s, not a file of %s", f.Source, f.Destination, filepath.Dir(from))
+			}
 			if f.Info.Time != "{{ .CommitDate }}" {
 				t.Errorf("%s has the time of the build, so that no archive is built twice with the same bytes", f.Source)
 			}
@@ -117,6 +123,14 @@ func TestABuildOfAReleasePublishesNothing(t *testing.T) {
 	}
 }
 
+// copied is where hack/release-files.sh copies the manifests of a pattern from; other patterns are returned as they are.
+func copied(pattern string) string {
+	if rest, has := strings.CutPrefix(pattern, ".release/manifests/"); has {
+		return "manifests/" + rest
+	}
+	return pattern
+}
+
 // A manifest that a build leaves out is found only by users who look for it.
 func TestReleasesContainAllManifests(t *testing.T) {
 	r := readRelease(t)
@@ -126,7 +140,7 @@ func TestReleasesContainAllManifests(t *testing.T) {
 		}
 		for i, archive := range r.Archives {
 			matches := func(pattern string) bool {
-				is, err := filepath.Match(filepath.Join(root, pattern), file)
+				is, err := filepath.Match(filepath.Join(root, copied(pattern)), file)
 				return is && err == nil
 			}
 			if !slices.ContainsFunc(archive.Files, func(f archivedFile) bool { return matches(f.Source) }) {
@@ -135,7 +149,7 @@ func TestReleasesContainAllManifests(t *testing.T) {
 		}
 		for i, p := range r.Packages {
 			if !slices.ContainsFunc(p.Contents, func(c packagedFile) bool {
-				source := filepath.Join(root, c.Source)
+				source := filepath.Join(root, copied(c.Source))
 				return file == source || strings.HasPrefix(file, source+string(filepath.Separator))
 			}) {
 				t.Errorf("package %d does not contain %s", i, file)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes what archives and packages contain besides the program and the manifests: completions
-# and man pages of this version, into .release. The same commit gives the same bytes.
+# Writes what archives and packages contain besides the program, into .release: completions and man
+# pages of this version, and the manifests with its image. The same commit gives the same bytes.
 #
 #   hack/release-files.sh VERSION SECONDS-SINCE-1970
 set -euo pipefail
@@ -21,3 +21,12 @@ done
 # kubectl runs this one to complete "kubectl fdb".
 "$program" completion install --dir .release/completions >/dev/null 2>&1
 rm "$program"
+
+# In the repository the image is a placeholder, since a commit has none. The chart has values for it.
+cp -R manifests .release/manifests
+rm .release/manifests/embed.go
+image=ghcr.io/kubectl-fdb/kubectl-fdb
+find .release/manifests -type f -not -path '.release/manifests/helm/*' -exec sed -i.old \
+  -e "s#registry\.example\.com/kubectl-fdb:placeholder#$image:$version#" \
+  -e "s#registry\.example\.com/kubectl-fdb\$#$image#" -e "s#newTag: placeholder\$#newTag: $version#" {} +
+find .release/manifests -name '*.old' -delete

@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log"
@@ -24,11 +25,16 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/match"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 	"github.com/sassoftware/go-rpmutils"
@@ -476,6 +482,89 @@ func TestTheReleaseImageIsPushedByTheCommandsOfThePage(t *testing.T) {
 	images, err := pushed.IndexManifest()
 	if err != nil || len(images.Manifests) != 2 {
 		t.Errorf("images %+v (%v), want one for each platform", images, err)
+	}
+}
+
+// The program of the image is all that it needs: it runs with the image's files as its root, as the image's user, in the
+// way that the manifests start it.
+func TestTheProgramOfTheReleaseImageRuns(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Fatal("must run as root, for chroot")
+	}
+	dist, dir, files := snapshot(t), t.TempDir(), t.TempDir()
+	run(t, dir, nil, "tar", "-xf", filepath.Join(dist, "image.tar"))
+	top, err := layout.ImageIndexFromPath(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := partial.FindImages(top, match.Platforms(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
+	if err != nil || len(images) != 1 {
+		t.Fatalf("%d images for %s: %v", len(images), runtime.GOARCH, err)
+	}
+	content := mutate.Extract(images[0])
+	defer func() { _ = content.Close() }()
+	unpack := exec.CommandContext(t.Context(), "tar", "-x", "-C", files)
+	unpack.Stdin = content
+	if output, err := unpack.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if err := os.Chmod(files, 0o755); err != nil { //nolint:gosec // the user of the image reads it
+		t.Fatal(err)
+	}
+	config, err := images[0].ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var user syscall.Credential
+	if _, err := fmt.Sscanf(config.Config.User, "%d:%d", &user.Uid, &user.Gid); err != nil || user.Uid == 0 {
+		t.Fatalf("the user %q: %v", config.Config.User, err)
+	}
+	start := append(slices.Clone(config.Config.Entrypoint), "version", "--client-only", "-o", "json")
+	program := exec.CommandContext(t.Context(), start[0], start[1:]...)
+	program.Dir, program.Env = "/", []string{}
+	program.SysProcAttr = &syscall.SysProcAttr{Chroot: files, Credential: &user}
+	output, err := program.Output()
+	if err != nil || !strings.Contains(string(output), tagOf(t, dist)) {
+		t.Errorf("%v prints %s: %v", start, output, err)
+	}
+}
+
+// tagOf is the tag that a build is of, as GoReleaser writes it beside its files.
+func tagOf(t *testing.T, dist string) string {
+	t.Helper()
+	var about struct {
+		Tag string `json:"tag"`
+	}
+	if err := json.Unmarshal(read(t, filepath.Join(dist, "metadata.json")), &about); err != nil || about.Tag == "" {
+		t.Fatalf("the tag %q: %v", about.Tag, err)
+	}
+	return about.Tag
+}
+
+// The manifests of a release start its image. In the repository the image is a placeholder.
+func TestTheManifestsOfAReleaseHaveItsImage(t *testing.T) {
+	dist := snapshot(t)
+	files, version := unpack(t, archiveOf(t, dist, "linux_amd64")), tagOf(t, dist)
+	changed := map[string]bool{}
+	for name, file := range below(files, "manifests") {
+		before := string(read(t, filepath.Join(root, "manifests", name)))
+		want := before
+		if !strings.HasPrefix(name, "helm/") {
+			want = strings.NewReplacer(
+				"registry.example.com/kubectl-fdb:placeholder", "ghcr.io/kubectl-fdb/kubectl-fdb:"+version,
+				"registry.example.com/kubectl-fdb", "ghcr.io/kubectl-fdb/kubectl-fdb",
+				"newTag: placeholder", "newTag: "+version,
+			).Replace(before)
+		}
+		if file.sum != pack(t, 0, strings.NewReader(want)).sum {
+			t.Errorf("%s is not that of the repository with the image of the release", name)
+		}
+		changed[name] = want != before
+	}
+	for _, name := range []string{"in-cluster/deployment.yaml", "in-cluster/cronjob.yaml", "overlays/watch/Kustomization", "overlays/scheduled/Kustomization", "observe/exporter.yaml", "eviction-webhook/webhook.yaml"} {
+		if !changed[name] {
+			t.Errorf("%s has no image", name)
+		}
 	}
 }
 
