@@ -38,16 +38,17 @@ type journey struct {
 }
 
 const (
-	endless     = "has no end; TestAWatchReconcilesAndServesMetricsUntilTerminated runs one"
-	onATerminal = "needs a terminal; TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup has one"
-	ownSandbox  = "all tests share one sandbox, which is there already"
-	plan        = "kubectl fdb plan sample-cluster"
-	asksAUser   = 7
-	no          = 1
-	mistake     = 2
-	notKnown    = 8
-	waits       = 3
-	cutShort    = 124 // what timeout(1) ends with
+	noPrometheusOperator = "the sandbox has no Prometheus operator"
+	endless              = "has no end; TestAWatchReconcilesAndServesMetricsUntilTerminated runs one"
+	onATerminal          = "needs a terminal; TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup has one"
+	ownSandbox           = "all tests share one sandbox, which is there already"
+	plan                 = "kubectl fdb plan sample-cluster"
+	asksAUser            = 7
+	no                   = 1
+	mistake              = 2
+	notKnown             = 8
+	waits                = 3
+	cutShort             = 124 // what timeout(1) ends with
 )
 
 // journeys are all pages that tell commands.
@@ -266,7 +267,11 @@ var journeys = map[string]journey{
 			up(counts)(t, p)
 			installHere(t, p)
 		},
-		leaveOut: map[string]string{"kubectl apply -n fdb -f manifests/observe/exporter-pod-monitor.yaml": "the sandbox has no Prometheus operator"},
+		leaveOut: map[string]string{
+			"kubectl apply -n fdb -f manifests/observe/exporter-pod-monitor.yaml":                                  noPrometheusOperator,
+			"kubectl apply -n fdb -f manifests/observe/pod-monitor.yaml -f manifests/observe/prometheus-rule.yaml": noPrometheusOperator,
+			"kubectl label -n fdb podmonitor,prometheusrule kubectl-fdb release=kube-prometheus-stack":             noPrometheusOperator,
+		},
 	},
 }
 

@@ -314,6 +314,8 @@ func TestInvalidChartValuesAreRefused(t *testing.T) {
 		"an account without a name":        {"serviceAccount: {create: false}", "/serviceAccount/name"},
 		"metrics of a CronJob":             {"{mode: scheduled, podMonitor: {enabled: true}}", "/podMonitor/enabled"},
 		"a label that is no text":          {"podLabels: {on: true}", "/podLabels"},
+		"backups without their role":       {"args: [--with-backups]", "/rbac/backups"},
+		"evictions without their role":     {"args: [--respect-pdb=true]", "/rbac/evictPods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := rendered(t, given(t, tc.values))
@@ -321,6 +323,17 @@ func TestInvalidChartValuesAreRefused(t *testing.T) {
 				t.Errorf("got %v, want an error about %s", err, tc.want)
 			}
 		})
+	}
+}
+
+// Without roles of the chart its flags are the concern of whoever creates them.
+func TestChartFlagsRequireTheirRolesOnlyWhereTheChartCreatesThem(t *testing.T) {
+	for _, values := range []string{
+		"{args: [--with-backups, --respect-pdb], rbac: {create: false}}", "{args: [--with-backups=false]}", "{args: [--respect-pdb], rbac: {evictPods: true}}",
+	} {
+		if _, err := rendered(t, given(t, values)); err != nil {
+			t.Errorf("%s: %v", values, err)
+		}
 	}
 }
 
