@@ -78,11 +78,7 @@ func TestTheStatusDocumentHasTheBackupsOfEveryTag(t *testing.T) {
 	c := filled(t)
 	layer := func() *fdb.BackupLayer {
 		t.Helper()
-		status, err := fdb.ParseStatus([]byte(c.exec("status json").stdout))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return status.Cluster.Layers.Backup
+		return c.backupLayer(t)
 	}
 	if got := layer(); got != nil {
 		t.Errorf("before the first backup: %+v", got)
@@ -222,6 +218,57 @@ func TestASimulatedBackupAgentRunsUntilKilled(t *testing.T) {
 	if exit := <-ended; exit != model.ExitKilled || c.agentsStarted() != 0 {
 		t.Errorf("exit %d, %d agents left", exit, c.agentsStarted())
 	}
+}
+
+// What agents reported expires; a new agent reports again.
+func TestReportsOfBackupsExpireWithoutAgents(t *testing.T) {
+	c := backupCluster(t, 20, 0)
+	end := c.startAgent(t)
+	c.backup("start", "-d", backupTo, "-z")
+	c.Advance(time.Minute)
+	c.backup("pause")
+	if got := c.backupLayer(t); got == nil || len(got.Tags) != 1 {
+		t.Errorf("while the agents are paused: %+v", got)
+	}
+	c.backup("resume")
+	end()
+	c.Advance(time.Minute)
+	if got := c.backupLayer(t); got == nil || len(got.Tags) != 1 {
+		t.Errorf("a minute after the last agent ended: %+v", got)
+	}
+	c.Advance(time.Minute)
+	if got := c.backupLayer(t); got != nil {
+		t.Errorf("two minutes after it ended: %+v", got)
+	}
+	defer c.startAgent(t)()
+	c.Advance(time.Minute)
+	if got := c.backupLayer(t); got == nil || len(got.Tags) != 1 {
+		t.Errorf("with a new agent: %+v", got)
+	}
+}
+
+func (c *cluster) backupLayer(t *testing.T) *fdb.BackupLayer {
+	t.Helper()
+	status, err := fdb.ParseStatus([]byte(c.exec("status json").stdout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status.Cluster.Layers.Backup
+}
+
+// startAgent runs a backup_agent until its result is called.
+func (c *cluster) startAgent(t *testing.T) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		c.RunTool(ctx, Tool{Name: "backup_agent", Version: "7.3.79", Args: []string{"-C", backupFile}, Files: c.files})
+	}()
+	for c.agentsStarted() == 0 {
+		time.Sleep(time.Millisecond) // the process starts
+	}
+	return func() { cancel(); <-ended }
 }
 
 func (c *cluster) agentsStarted() int {

@@ -31,6 +31,25 @@ func (w *Simulation) AddAgent(a *Agent) {
 func (w *Simulation) RemoveAgent(a *Agent) {
 	a.ended = true
 	w.Agents = slices.DeleteFunc(w.Agents, func(o *Agent) bool { return o == a })
+	if a.db != nil {
+		a.db.Backups.reported = w.Now
+	}
+}
+
+// reportLife is how long the status document keeps what the last agent reported, after that agent has ended. A report is
+// valid for 120 s and is renewed every 40 s (FoundationDB's fdbbackup/backup.actor.cpp): 80 to 120 s remain of it.
+const reportLife = 100 * time.Second
+
+// Reporting are the agents that report what backups do, paused ones too. Without any there may still be what the last one
+// reported.
+func (db *Database) Reporting() (agents int, reported bool) {
+	for _, a := range db.Simulation.Agents {
+		if a.db == db {
+			agents++
+		}
+	}
+	last := db.Backups.reported
+	return agents, agents > 0 || !last.IsZero() && db.Simulation.Now.Sub(last) < reportLife
 }
 
 // joinAgent has an agent find its database, or try again later.

@@ -18,6 +18,8 @@ type backups struct {
 	// nextPoll is when the agents poll for work again; zero for when they are
 	// notified.
 	nextPoll time.Time
+	// reported is when an agent last ended; zero if none has.
+	reported time.Time
 }
 
 // backupState is the state of a backup.

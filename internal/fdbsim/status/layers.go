@@ -6,9 +6,10 @@ import (
 )
 
 // layersStatus is what backup agents report of the last backup of each tag; nothing before the first one, and
-// while no agent has run. The fields are those of FoundationDB's source; agents of the model report at once.
+// nothing once their reports have expired. The fields are those of FoundationDB's source; agents of the model report at once.
 func layersStatus(db *model.Database) Object {
-	if len(db.Backups.Tags) == 0 || len(db.Agents()) == 0 && !hasRun(db) {
+	agents, reported := db.Reporting()
+	if len(db.Backups.Tags) == 0 || !reported {
 		return Object{"_valid": true}
 	}
 	tags := Object{}
@@ -16,21 +17,11 @@ func layersStatus(db *model.Database) Object {
 		tags[name] = tagStatus(db, db.Backups.Tags[name])
 	}
 	return Object{"_valid": true, "backup": Object{
-		"instances_running": len(db.Agents()),
+		"instances_running": agents,
 		"last_updated":      db.Simulation.Now.Unix(),
 		"paused":            db.Backups.Paused,
 		"tags":              tags,
 	}}
-}
-
-// hasRun reports whether an agent has worked on a backup: only agents report.
-func hasRun(db *model.Database) bool {
-	for _, b := range db.Backups.Tags {
-		if b.Run != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func tagStatus(db *model.Database, b *model.Backup) Object {
