@@ -82,7 +82,9 @@ func TestExcludeFailedCompletesWithoutMovingData(t *testing.T) {
 	if got := c.exec("lock"); got.exit != 0 {
 		t.Fatalf("%+v", got)
 	}
-	if got := c.execFor(10, "setclass"); got.exit != 1 || !strings.Contains(got.stderr, "Specified timeout reached") {
-		t.Errorf("setclass of a locked database: %+v", got)
+	for _, command := range []string{"setclass", "setclass 127.0.2.1:4501 stateless"} {
+		if got := c.execFor(10, command); got.exit != 1 || !strings.Contains(got.stderr, "Specified timeout reached") {
+			t.Errorf("%s of a locked database: %+v", command, got)
+		}
 	}
 }
