@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -208,6 +209,8 @@ func TestAWatchReconcilesAndServesMetricsUntilTerminated(t *testing.T) {
 		}
 	}
 
+	exports(t, ns)
+
 	before := versions(t, ns)
 	w.end(t, syscall.SIGTERM, 0)
 	if after := versions(t, ns); before != after {
@@ -215,6 +218,32 @@ func TestAWatchReconcilesAndServesMetricsUntilTerminated(t *testing.T) {
 	}
 	if holder := kubectl(t, "get", "leases", "kubectl-fdb-c", "-n", ns, "-o", "jsonpath={.spec.holderIdentity}"); holder != "" {
 		t.Errorf("%s still holds the Lease", holder)
+	}
+}
+
+// exports reads the metrics of the cluster c as the account of the exporter, which may change nothing.
+func exports(t *testing.T, ns string) {
+	t.Helper()
+	exporter, err := os.ReadFile("../../manifests/observe/exporter.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, _, found := strings.Cut(string(exporter), "---\napiVersion: apps/v1\nkind: Deployment")
+	if !found {
+		t.Fatalf("no Deployment in %s", exporter)
+	}
+	kubectl(t, "apply", "-n", ns, "-f", "../../manifests/rbac/read.yaml")
+	apply(t, ns, strings.Replace(account, "namespace: fdb\n", "namespace: "+ns+"\n", 1))
+	as := "--as=system:serviceaccount:" + ns + ":kubectl-fdb-exporter"
+	r := fdb(t, "metrics", "c", "-n", ns, as)
+	want(t, r, 0)
+	if line := `kubectl_fdb_database_available{fdb_cluster="c",fdb_namespace="` + ns + `"} 1`; !strings.Contains(r.stdout, line) {
+		t.Errorf("the exporter has no line %s in\n%s", line, r.stdout)
+	}
+	for _, change := range []string{"update foundationdbclusters", "delete pods", "create leases"} {
+		if r := run(t, "kubectl", append([]string{"auth", "can-i", "-n", ns, as}, strings.Fields(change)...)...); r.code != 1 || strings.TrimSpace(r.stdout) != "no" {
+			t.Errorf("the account of the exporter may %s: %s%s", change, r.stdout, r.stderr)
+		}
 	}
 }
 
