@@ -110,8 +110,9 @@ func shared(t *test) *cluster {
 func (c *cluster) fdb(t *test, words string, args ...string) result {
 	t.Helper()
 	line := append(append([]string{"fdb"}, strings.Fields(words)...), "-n", c.ns, "--fdb-cluster", c.name)
+	began := time.Now()
 	r := run(t, "", "kubectl", append(line, args...)...)
-	t.Logf("kubectl fdb %s %s: exit code %d", words, strings.Join(args, " "), r.code)
+	t.Logf("kubectl fdb %s %s: exit code %d after %s", words, strings.Join(args, " "), r.code, time.Since(began).Round(time.Second/10))
 	return r
 }
 
