@@ -497,14 +497,22 @@ func TestTheProgramOfTheReleaseImageRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, err := partial.FindImages(top, match.Platforms(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
+	content, err := top.IndexManifest()
+	if err != nil || len(content.Manifests) != 1 {
+		t.Fatalf("%+v: %v", content, err)
+	}
+	list, err := top.ImageIndex(content.Manifests[0].Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := partial.FindImages(list, match.Platforms(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
 	if err != nil || len(images) != 1 {
 		t.Fatalf("%d images for %s: %v", len(images), runtime.GOARCH, err)
 	}
-	content := mutate.Extract(images[0])
-	defer func() { _ = content.Close() }()
+	layers := mutate.Extract(images[0])
+	defer func() { _ = layers.Close() }()
 	unpack := exec.CommandContext(t.Context(), "tar", "-x", "-C", files)
-	unpack.Stdin = content
+	unpack.Stdin = layers
 	if output, err := unpack.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
