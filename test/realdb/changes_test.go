@@ -1,10 +1,12 @@
 package realdb
 
 import (
+	"encoding/hex"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -136,40 +138,16 @@ func raceForTheLock(t *test) {
 
 	both := []*cluster{c, other}
 	old := []group{c.of(t, "stateless")[0], other.of(t, "stateless")[0]}
-	var racing atomic.Int32
+	lock := c.watchLock(t)
 	var running sync.WaitGroup
 	for i, one := range both {
-		racing.Add(1)
-		running.Go(func() {
-			defer racing.Add(-1)
-			one.replaced(t, old[i].ID, removalLimit)
-		})
-	}
-	defer running.Wait()
-	owners := map[string]bool{}
-	compared := 0
-	for racing.Load() > 0 {
-		before := c.lockValue(t)
-		owner := c.lockOwner(t)
-		// A value has the name of its owner, and is another one for each owner and time.
-		if value := c.lockValue(t); owner != "" && value == before && value != "" {
-			compared++
-			if !strings.Contains(value, owner) {
-				t.Errorf("locks list reports that %s holds the lock, fdbcli has %s", owner, value)
-			}
-		}
-		for _, one := range both {
-			owners[one.name] = owners[one.name] || owner == one.name || strings.Contains(before, one.name)
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-	if compared == 0 {
-		t.Error("the lock was never the same before and after: not compared")
+		running.Go(func() { one.replaced(t, old[i].ID, removalLimit) })
 	}
 	running.Wait()
+	values := lock()
 	for i, one := range both {
-		if !owners[one.name] {
-			t.Errorf("%s replaced a process group, and was never seen with the database lock: %v", one.name, owners)
+		if !slices.ContainsFunc(values, func(v string) bool { return strings.Contains(v, one.name) }) {
+			t.Errorf("%s replaced a process group, and was never seen with the database lock: %q", one.name, values)
 		}
 		if left := c.status(t).of(old[i].ID); len(left) > 0 {
 			t.Errorf("%s was replaced, and fdbcli has its process %s", old[i].ID, left[0].Address)
@@ -178,8 +156,32 @@ func raceForTheLock(t *test) {
 	if owner := c.lockOwner(t); owner != "" {
 		t.Errorf("both replacements ended, and %s holds the database lock", owner)
 	}
+	c.reportsLock(t, values, both)
 	c.settled(t)
 	c.discard(t)
+}
+
+// reportsLock writes the last value that the key of the database lock had, and compares what the plugin reports of it. While
+// a run has the lock it is too short for a comparison.
+func (c *cluster) reportsLock(t *test, values []string, owners []*cluster) {
+	t.Helper()
+	if len(values) == 0 {
+		return // reported as never seen
+	}
+	last := values[len(values)-1]
+	c.fdbcli(t, "option on ACCESS_SYSTEM_KEYS; writemode on; set "+lockKey+" "+escaped(last))
+	owner := c.lockOwner(t)
+	if value := c.lockValue(t, c.of(t, "storage")[0].Pod); value != last {
+		t.Errorf("the lock has the value %q, want %q", value, last)
+	}
+	i := slices.IndexFunc(owners, func(one *cluster) bool { return strings.Contains(last, one.name) })
+	if i < 0 || owner != owners[i].name {
+		t.Errorf("locks list reports that %q holds the lock, fdbcli has %q", owner, last)
+	}
+	c.fdbcli(t, "option on ACCESS_SYSTEM_KEYS; writemode on; clear "+lockKey)
+	if owner := c.lockOwner(t); owner != "" {
+		t.Errorf("the lock was cleared, and locks list reports %q", owner)
+	}
 }
 
 // replaced replaces a process group, and goes on while the other resource has the database lock.
@@ -196,17 +198,70 @@ func (c *cluster) replaced(t *test, id string, within time.Duration) {
 	}
 }
 
-// lockValue is the value of the key of the database lock, as the real fdbcli prints it; empty if there is none, or
-// none could be read.
-func (c *cluster) lockValue(t *test) string {
+// lockKey is the key of the database lock.
+const lockKey = `\xff\x02/org.foundationdb.kubernetes-operator/global`
+
+// watchLock reads the database lock all the time, with the real fdbcli, until the result is called. That returns the
+// values that it had, in the order in which they were first seen.
+func (c *cluster) watchLock(t *test) (stop func() []string) {
 	t.Helper()
 	pod := c.of(t, "storage")[0].Pod
+	var seen []string
+	ending, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-ending:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			if value := c.lockValue(t, pod); value != "" && !slices.Contains(seen, value) {
+				seen = append(seen, value)
+			}
+		}
+	}()
+	end := sync.OnceFunc(func() { close(ending); <-ended })
+	t.Cleanup(end) // a journey may fail before it stops this
+	return func() []string { end(); return seen }
+}
+
+// lockValue is the value of the key of the database lock, as fdbcli reads it in a pod; empty if there is none, or none
+// could be read.
+func (c *cluster) lockValue(t *test, pod string) string {
 	r := run(t, "", "kubectl", "exec", "-n", c.ns, pod, "-c", "foundationdb", "--", "fdbcli", "--timeout", "30", "--exec",
-		`option on ACCESS_SYSTEM_KEYS; get \xff\x02/org.foundationdb.kubernetes-operator/global`)
-	if _, value, found := strings.Cut(r.stdout, "' is `"); r.code == 0 && found {
-		return value
+		"option on ACCESS_SYSTEM_KEYS; get "+lockKey)
+	_, printed, found := strings.Cut(r.stdout, "' is `")
+	printed, whole := strings.CutSuffix(strings.TrimSuffix(printed, "\n"), "'")
+	if r.code != 0 || !found || !whole {
+		return ""
 	}
-	return ""
+	return unescaped(printed)
+}
+
+// unescaped is the value that fdbcli prints: bytes that cannot be printed, and the backslash, are escaped.
+func unescaped(printed string) string {
+	return escapePattern.ReplaceAllStringFunc(printed, func(e string) string {
+		if e == `\\` {
+			return `\`
+		}
+		b, err := hex.DecodeString(e[2:])
+		if err != nil {
+			panic(err) // the pattern has two hexadecimal digits
+		}
+		return string(b)
+	})
+}
+
+var escapePattern = regexp.MustCompile(`\\(\\|x[0-9a-f]{2})`)
+
+// escaped is a value as an argument of fdbcli, with every byte escaped.
+func escaped(value string) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		fmt.Fprintf(&b, `\x%02x`, c)
+	}
+	return b.String()
 }
 
 // lockOwner is the control-plane instance that holds the database lock; empty if none does, or if that is
