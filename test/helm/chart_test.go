@@ -316,6 +316,7 @@ func TestInvalidChartValuesAreRefused(t *testing.T) {
 		"a label that is no text":          {"podLabels: {on: true}", "/podLabels"},
 		"backups without their role":       {"args: [--with-backups]", "/rbac/backups"},
 		"evictions without their role":     {"args: [--respect-pdb=true]", "/rbac/evictPods"},
+		"a flag in another spelling":       {"args: [--respect-pdb=1]", "/rbac/evictPods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := rendered(t, given(t, tc.values))

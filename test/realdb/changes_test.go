@@ -76,6 +76,21 @@ func (c *cluster) watchForLostNodes(t *test) (stop func(), most *int) {
 		t.Fatalf("pods %v, known: %t", before, known)
 	}
 	most = new(int)
+	return repeatedly(t, 500*time.Millisecond, func() {
+		now, known := running()
+		lost := map[string]bool{}
+		for pod, node := range before {
+			if _, runs := now[pod]; known && !runs {
+				lost[node] = true
+			}
+		}
+		*most = max(*most, len(lost))
+	}), most
+}
+
+// repeatedly calls do beside the journey, with a pause before each time, until stop is called, which waits for its end.
+func repeatedly(t *test, pause time.Duration, do func()) (stop func()) {
+	t.Helper()
 	ending, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -83,21 +98,14 @@ func (c *cluster) watchForLostNodes(t *test) (stop func(), most *int) {
 			select {
 			case <-ending:
 				return
-			case <-time.After(500 * time.Millisecond):
+			case <-time.After(pause):
+				do()
 			}
-			now, known := running()
-			lost := map[string]bool{}
-			for pod, node := range before {
-				if _, runs := now[pod]; known && !runs {
-					lost[node] = true
-				}
-			}
-			*most = max(*most, len(lost))
 		}
 	}()
 	stop = sync.OnceFunc(func() { close(ending); <-ended })
 	t.Cleanup(stop) // a journey may fail before it stops this
-	return stop, most
+	return stop
 }
 
 // race runs two passes on one cluster at once: they take turns, and the database ends with
@@ -207,22 +215,11 @@ func (c *cluster) watchLock(t *test) (stop func() []string) {
 	t.Helper()
 	pod := c.of(t, "storage")[0].Pod
 	var seen []string
-	ending, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ending:
-				return
-			case <-time.After(100 * time.Millisecond):
-			}
-			if value := c.lockValue(t, pod); value != "" && !slices.Contains(seen, value) {
-				seen = append(seen, value)
-			}
+	end := repeatedly(t, 100*time.Millisecond, func() {
+		if value := c.lockValue(t, pod); value != "" && !slices.Contains(seen, value) {
+			seen = append(seen, value)
 		}
-	}()
-	end := sync.OnceFunc(func() { close(ending); <-ended })
-	t.Cleanup(end) // a journey may fail before it stops this
+	})
 	return func() []string { end(); return seen }
 }
 

@@ -421,24 +421,30 @@ func modules(t *testing.T, program string) []string {
 	return found
 }
 
-// The image is what registries accept, for both platforms.
-func TestTheReleaseImageIsValidForBothPlatforms(t *testing.T) {
-	dist, dir := snapshot(t), t.TempDir()
+// releaseImage reads the image of a build: all of its layout, and the list of the images by platform in it.
+func releaseImage(t *testing.T, dist string) (top, list v1.ImageIndex) {
+	t.Helper()
+	dir := t.TempDir()
 	run(t, dir, nil, "tar", "-xf", filepath.Join(dist, "image.tar"))
 	top, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := validate.Index(top); err != nil {
-		t.Error(err)
-	}
 	content, err := top.IndexManifest()
 	if err != nil || len(content.Manifests) != 1 {
 		t.Fatalf("%+v: %v", content, err)
 	}
-	list, err := top.ImageIndex(content.Manifests[0].Digest)
-	if err != nil {
+	if list, err = top.ImageIndex(content.Manifests[0].Digest); err != nil {
 		t.Fatal(err)
+	}
+	return top, list
+}
+
+// The image is what registries accept, for both platforms.
+func TestTheReleaseImageIsValidForBothPlatforms(t *testing.T) {
+	top, list := releaseImage(t, snapshot(t))
+	if err := validate.Index(top); err != nil {
+		t.Error(err)
 	}
 	images, err := list.IndexManifest()
 	if err != nil {
@@ -488,23 +494,8 @@ func TestTheReleaseImageIsPushedByTheCommandsOfThePage(t *testing.T) {
 // The program of the image is all that it needs: it runs with the image's files as its root, as the image's user, in the
 // way that the manifests start it.
 func TestTheProgramOfTheReleaseImageRuns(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Fatal("must run as root, for chroot")
-	}
-	dist, dir, files := snapshot(t), t.TempDir(), t.TempDir()
-	run(t, dir, nil, "tar", "-xf", filepath.Join(dist, "image.tar"))
-	top, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err := top.IndexManifest()
-	if err != nil || len(content.Manifests) != 1 {
-		t.Fatalf("%+v: %v", content, err)
-	}
-	list, err := top.ImageIndex(content.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dist, files := snapshot(t), t.TempDir()
+	_, list := releaseImage(t, dist)
 	images, err := partial.FindImages(list, match.Platforms(v1.Platform{OS: "linux", Architecture: runtime.GOARCH}))
 	if err != nil || len(images) != 1 {
 		t.Fatalf("%d images for %s: %v", len(images), runtime.GOARCH, err)
@@ -530,7 +521,14 @@ func TestTheProgramOfTheReleaseImageRuns(t *testing.T) {
 	start := append(slices.Clone(config.Config.Entrypoint), "version", "--client-only", "-o", "json")
 	program := exec.CommandContext(t.Context(), start[0], start[1:]...)
 	program.Dir, program.Env = "/", []string{}
-	program.SysProcAttr = &syscall.SysProcAttr{Chroot: files, Credential: &user}
+	user.NoSetGroups = true
+	program.SysProcAttr = &syscall.SysProcAttr{
+		Chroot: files, Credential: &user,
+		// In a namespace of its own any user may change the root directory and be the image's user.
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: int(user.Uid), HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: int(user.Gid), HostID: os.Getgid(), Size: 1}},
+	}
 	output, err := program.Output()
 	if err != nil || !strings.Contains(string(output), tagOf(t, dist)) {
 		t.Errorf("%v prints %s: %v", start, output, err)
