@@ -185,35 +185,6 @@ func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 	}
 }
 
-// The limits of a package, generated code and tests left out.
-const (
-	maxFiles = 40
-	maxLines = 5000
-)
-
-func TestPackagesStayWithinTheirLimits(t *testing.T) {
-	for name, p := range sourcePackages(t) {
-		if files, lines := sizeOf(t, filepath.Join("..", name), p); files > maxFiles || lines > maxLines {
-			t.Errorf("%s has %d files and %d lines, limits %d and %d", name, files, lines, maxFiles, maxLines)
-		}
-	}
-}
-
-func sizeOf(t *testing.T, dir string, p *build.Package) (files, lines int) {
-	t.Helper()
-	for _, name := range p.GoFiles {
-		if strings.HasPrefix(name, "zz_generated") {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files, lines = files+1, lines+strings.Count(string(text), "\n")
-	}
-	return files, lines
-}
-
 var namedFunction = regexp.MustCompile("`((?:cmd|pkg)/[\\w/-]+\\.go)` `([A-Za-z.]+)`")
 
 // The walks through the code name files and functions that exist.
