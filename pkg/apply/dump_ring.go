@@ -49,6 +49,7 @@ func (d *DumpFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&d.interval, "dump-interval", defaultDumpInterval, "time between two dumps of --dump-dir")
 	flags.DurationVar(&d.keep, "dump-keep", defaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
 	flags.StringVar(&d.maxBytes, "dump-max-bytes", defaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
+	session.NotInSteps(cmd, "dump-dir")
 }
 
 // changed reports whether a flag has another value than its default. Without flags it is zero.

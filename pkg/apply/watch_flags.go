@@ -27,6 +27,7 @@ func (w *WatchFlags) Add(cmd *cobra.Command) {
 	flags.BoolVarP(&w.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
 	flags.DurationVar(&w.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
 	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
+	session.NotInSteps(cmd, "metrics-addr")
 	w.Dumps.add(cmd)
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// commandsOfDumps are the commands that can read a dump. No other may: whatever changes something
-// must not seem to have changed it.
+// commandsOfDumps are the commands that can read a dump, of those that declare that they change nothing. No
+// other may: whatever changes something must not seem to have changed it.
 var commandsOfDumps = []string{
 	"status", "describe", "describe process-group", "tree", "why", "check", "plan", "events", "history", "logs",
 	"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get process-groups", "get processes",
@@ -38,7 +38,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 		return nil
 	}
 	name := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
-	if !slices.Contains(commandsOfDumps, name) {
+	if effect, _ := session.Declared(cmd); effect != session.EffectReads || !slices.Contains(commandsOfDumps, name) {
 		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", name, dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps, ", "))
 	}
 	if file == "" {

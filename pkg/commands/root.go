@@ -143,8 +143,9 @@ resources on demand. No operator has to run.`,
 
 // newRun returns the command `run`, whose steps are command lines of this program.
 func newRun(env *session.Env) *cobra.Command {
-	return run.New(env, Run, func() *cobra.Command {
-		return newRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard()))
+	return run.New(env, Run, run.Tree{
+		Root:   func() *cobra.Command { return newRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard())) },
+		Script: map[string]func(string) session.Effect{"cli": tools.EffectOfScript},
 	})
 }
 

@@ -414,7 +414,7 @@ func TestARunbookStepCapturesValuesForLaterSteps(t *testing.T) {
 func TestACapturedValueCannotTurnAReadOnlyStepIntoAChange(t *testing.T) {
 	g := up(t)
 	state := filepath.Join(t.TempDir(), "state.json")
-	const steps = "- {name: a, check: 'status ${cluster} -o json', capture: {t: '{.database.available}'}}\n- {name: b, run: 'pause ${cluster} --yes=${t}'}\n"
+	const steps = "- {name: a, check: 'status ${cluster} -o json', capture: {t: '{.database.locked}'}}\n- {name: b, run: 'gc ${cluster} --dry-run --dry-run=${t}'}\n"
 	if code := g.run("run", book(t, steps), "--state", state); code != exit.ExitUsage {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}

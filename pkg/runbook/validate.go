@@ -12,9 +12,9 @@ import (
 type Traits struct {
 	// Command is the path of the command: "reconcile", "exclusion list".
 	Command string
-	// Changes is true if the words approve changes: they have --yes.
+	// Changes is true if the command may change objects or databases, or runs a program: it needs an approval.
 	Changes bool
-	// ReadOnly is true if the command cannot change anything.
+	// ReadOnly is true if the command declares that it changes nothing, not even a file.
 	ReadOnly bool
 	// Forecasts is true if the command has a dry run.
 	Forecasts bool
@@ -40,17 +40,19 @@ type Checked struct {
 	Values map[string]string
 	// Traits are those of each step's command, by the name of the step.
 	Traits map[string]Traits
+	// Compensations are those of the commands that revert steps, by the name of the step.
+	Compensations map[string]Traits
 }
 
 // Check validates a runbook with the variables that the user set.
 func (r *Runbook) Check(given map[string]string, commands Commands) (Checked, Problems) {
-	v := validation{book: r, commands: commands, known: map[string]string{}, traits: map[string]Traits{}}
+	v := validation{book: r, commands: commands, known: map[string]string{}, traits: map[string]Traits{}, compensations: map[string]Traits{}}
 	if r.Metadata.Name != "" && !stepName.MatchString(r.Metadata.Name) {
 		v.problems.addf(lineOf(r.Metadata.lines, "name"), "invalid name %q: must consist of lower case letters, digits and dashes", r.Metadata.Name)
 	}
 	values := v.variables(given)
 	v.steps(values)
-	return Checked{r, values, v.traits}, v.problems.sorted()
+	return Checked{r, values, v.traits, v.compensations}, v.problems.sorted()
 }
 
 type validation struct {
@@ -58,8 +60,8 @@ type validation struct {
 	commands Commands
 	problems Problems
 	// known are the variables that steps may refer to, and what sets each.
-	known  map[string]string
-	traits map[string]Traits
+	known                 map[string]string
+	traits, compensations map[string]Traits
 }
 
 // variables returns the value of each variable that has one.
@@ -271,8 +273,11 @@ func (v *validation) command(s *Step, values map[string]string) {
 
 // compensation validates the command that reverts a step. It may refer to what the step captured.
 func (v *validation) compensation(s *Step, values map[string]string) {
-	if len(s.Compensate) > 0 {
-		v.valid(s.Compensate, s.Line("compensate"), values)
+	if len(s.Compensate) == 0 {
+		return
+	}
+	if traits, valid := v.valid(s.Compensate, s.Line("compensate"), values); valid {
+		v.compensations[s.Name] = traits
 	}
 }
 

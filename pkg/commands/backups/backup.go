@@ -20,8 +20,9 @@ import (
 // NewBackup is the parent of the backup commands. It does nothing by itself.
 func NewBackup(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "backup",
-		Short: "Manage backups and their data",
+		Use:         "backup",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Manage backups and their data",
 	}
 	cmd.AddCommand(newBackupList(env), newBackupStatus(env), newBackupDescribe(env), newBackupExpire(env), newBackupDelete(env))
 	for _, verb := range backupVerbs {
@@ -40,8 +41,9 @@ type backupStatusOptions struct {
 func newBackupStatus(env *session.Env) *cobra.Command {
 	var o backupStatusOptions
 	cmd := &cobra.Command{
-		Use:   "status [NAME]",
-		Short: "Show the state of a backup",
+		Use:         "status [NAME]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the state of a backup",
 		Long: `Show the state of a backup, as a summary sentence and in detail: the report of the backup
 tools, which run in a pod of the backup agents, the agents, and the desired state of the
 FoundationDBBackup.

@@ -68,9 +68,10 @@ type backupChangeOptions struct{ apply.ChangeFlags }
 func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 	var o backupChangeOptions
 	cmd := &cobra.Command{
-		Use:   verb.name + " [NAME]",
-		Short: verb.short,
-		Long:  verb.long,
+		Use:         verb.name + " [NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       verb.short,
+		Long:        verb.long,
 		Example: `  # Preview the changes
   kubectl fdb backup ` + verb.name + ` nightly --dry-run
 

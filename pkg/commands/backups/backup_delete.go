@@ -35,8 +35,9 @@ type backupExpireOptions struct {
 func newBackupExpire(env *session.Env) *cobra.Command {
 	var o backupExpireOptions
 	cmd := &cobra.Command{
-		Use:   "expire [NAME]",
-		Short: "Delete old data of a backup",
+		Use:         "expire [NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Delete old data of a backup",
 		Long: `Delete old data of a backup permanently. --older-than keeps the data that is required to
 restore any version of the given duration, and deletes older data. --before-version deletes
 as much data before that version as possible, and is refused if nothing would be restorable
@@ -62,6 +63,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, --before-version deletes data even if nothing is restorable afterwards")
+	session.NotInSteps(cmd, "force")
 	return cmd
 }
 
@@ -102,8 +104,9 @@ type backupDeleteOptions struct{ apply.ChangeFlags }
 func newBackupDelete(env *session.Env) *cobra.Command {
 	var o backupDeleteOptions
 	cmd := &cobra.Command{
-		Use:   "delete [NAME]",
-		Short: "Delete all data of a stopped backup",
+		Use:         "delete [NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Delete all data of a stopped backup",
 		Long: `Delete all data of a stopped backup from its store permanently. The FoundationDBBackup stays
 and can start a new backup. It is refused while a backup writes to the store, and while the
 spec has one running: stop it first. Afterwards the store is read to verify that nothing is

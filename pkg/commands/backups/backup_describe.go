@@ -20,8 +20,9 @@ type backupDescribeOptions struct{ cmdutil.ResourceViewOptions }
 func newBackupDescribe(env *session.Env) *cobra.Command {
 	var o backupDescribeOptions
 	cmd := &cobra.Command{
-		Use:   "describe [NAME]",
-		Short: "Describe the stored data of a backup",
+		Use:         "describe [NAME]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Describe the stored data of a backup",
 		Long: `Describe the stored data of a backup: its snapshots, the range of its log, the restorable
 versions, and the version up to which it was expired. The backup tools scan the store in a
 pod of the backup agents; for a large backup this takes a minute. Use backup status to see

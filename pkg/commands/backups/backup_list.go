@@ -34,8 +34,9 @@ type backupListOptions struct {
 func newBackupList(env *session.Env) *cobra.Command {
 	var o backupListOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List backups and their restorable points",
+		Use:         "list",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "List backups and their restorable points",
 		Long: `List the backups of the namespace: whether they run, the newest restorable version and its
 age, and the number of ready agents. ? means unknown.
 

@@ -18,8 +18,9 @@ import (
 // NewRestore is the parent of the restore commands. It does nothing by itself.
 func NewRestore(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "restore",
-		Short: "Start, inspect and abort restores",
+		Use:         "restore",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Start, inspect and abort restores",
 	}
 	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
 	cmdutil.AsParent(cmd, "restore command")
@@ -40,9 +41,10 @@ Exit code 0: done. 1: not done, or aborted. 3: timeout. 8: unknown.`
 func newRestoreStatus(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
 	cmd := &cobra.Command{
-		Use:   "status [NAME]",
-		Short: "Show the progress of a restore",
-		Long:  "Show the progress of a restore." + restoreStatusLong,
+		Use:         "status [NAME]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the progress of a restore",
+		Long:        "Show the progress of a restore." + restoreStatusLong,
 		Example: `  # Show the progress
   kubectl fdb restore status nightly-again
 
@@ -58,9 +60,10 @@ func newRestoreStatus(env *session.Env) *cobra.Command {
 func newRestoreWait(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
 	cmd := &cobra.Command{
-		Use:   "wait [NAME]",
-		Short: "Wait until a restore is done",
-		Long:  "Wait until a restore is done, then show its result." + restoreStatusLong,
+		Use:         "wait [NAME]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Wait until a restore is done",
+		Long:        "Wait until a restore is done, then show its result." + restoreStatusLong,
 		Example: `  # Wait until the data is restored
   kubectl fdb restore wait nightly-again --timeout 2h`,
 		RunE: func(cmd *cobra.Command, args []string) error {

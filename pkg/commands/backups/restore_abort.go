@@ -19,8 +19,9 @@ type restoreAbortOptions struct{ apply.ChangeFlags }
 func newRestoreAbort(env *session.Env) *cobra.Command {
 	var o restoreAbortOptions
 	cmd := &cobra.Command{
-		Use:   "abort [NAME]",
-		Short: "Abort a restore before it is complete",
+		Use:         "abort [NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Abort a restore before it is complete",
 		Long: `Abort a restore that was started by a FoundationDBRestore and is not complete. This cannot
 be undone, and the restore cannot be continued. FoundationDB unlocks the database with
 partially restored data: clients read and write it from then on, unless they are kept away.

@@ -25,8 +25,9 @@ type restoreStartOptions struct {
 func newRestoreStart(env *session.Env) *cobra.Command {
 	var o restoreStartOptions
 	cmd := &cobra.Command{
-		Use:   "start [NAME]",
-		Short: "Start a restore into an empty database",
+		Use:         "start [NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Start a restore into an empty database",
 		Long: `Start the restore of a FoundationDBRestore, like kubectl fdb reconcile fdbrestore/NAME. The
 database is locked until the restore is done. Into a database with data nothing is
 restored: FoundationDB refuses, and nothing is overwritten.

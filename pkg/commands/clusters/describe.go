@@ -30,8 +30,9 @@ type describeOptions struct {
 func NewDescribe(env *session.Env) *cobra.Command {
 	var o describeOptions
 	cmd := &cobra.Command{
-		Use:   "describe [CLUSTER [ID]]",
-		Short: "Show the details of a cluster or process group",
+		Use:         "describe [CLUSTER [ID]]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the details of a cluster or process group",
 		Long: `Show the details of a cluster: its status, its process groups by node, its backups and the
 restores into it, what blocks it, its Kubernetes events, and related commands. Nothing is
 changed.`,
@@ -62,9 +63,10 @@ func (o *describeOptions) add(cmd *cobra.Command, env *session.Env) {
 func newDescribeGroup(env *session.Env) *cobra.Command {
 	var o describeOptions
 	cmd := &cobra.Command{
-		Use:     "process-group [CLUSTER] ID",
-		Aliases: []string{"pg", "processgroup"},
-		Short:   "Show the details of a process group",
+		Use:         "process-group [CLUSTER] ID",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"pg", "processgroup"},
+		Short:       "Show the details of a process group",
 		Long: `Show the details of a process group: its conditions, its processes and their roles, its pod
 and PVC, whether it may be evicted or replaced, what blocks it, its Kubernetes events, and
 related commands. Nothing is changed.`,

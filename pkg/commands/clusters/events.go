@@ -34,8 +34,9 @@ var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
 func NewEvents(env *session.Env) *cobra.Command {
 	var o eventsOptions
 	cmd := &cobra.Command{
-		Use:   "events [CLUSTER]",
-		Short: "Show the Kubernetes events of a cluster",
+		Use:         "events [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the Kubernetes events of a cluster",
 		Long: `Show the Kubernetes events of a cluster as one timeline, newest last: the events of its
 resource, pods, PVCs and services, including deleted ones. API servers keep events for one
 hour unless configured otherwise.`,

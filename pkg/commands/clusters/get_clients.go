@@ -36,9 +36,10 @@ type clientsOptions struct {
 func NewGetClients(env *session.Env) *cobra.Command {
 	var o clientsOptions
 	cmd := &cobra.Command{
-		Use:     "clients [CLUSTER]",
-		Aliases: []string{"client"},
-		Short:   "List database clients and their version compatibility",
+		Use:         "clients [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"client"},
+		Short:       "List database clients and their version compatibility",
 		Long: `List the clients reported by the database, with the newest version that each can use and
 the pods in which they run. The database names a sample of its clients and only counts the
 others, which have rows of their own. BLOCKS is evaluated for --blocking, else during an

@@ -23,9 +23,10 @@ type clustersOptions struct {
 func NewGetClusters(env *session.Env) *cobra.Command {
 	var o clustersOptions
 	cmd := &cobra.Command{
-		Use:     "clusters",
-		Aliases: []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
-		Short:   "List clusters",
+		Use:         "clusters",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
+		Short:       "List clusters",
 		Long: `List the clusters of the namespace, one row each, with the columns of
 "kubectl fdb status -A". The exit code does not depend on their health; use status for
 that.`,

@@ -31,9 +31,10 @@ type configurationOptions struct {
 func NewGetConfiguration(env *session.Env) *cobra.Command {
 	var o configurationOptions
 	cmd := &cobra.Command{
-		Use:     "configuration [CLUSTER]",
-		Aliases: []string{"config"},
-		Short:   "Compare the database configuration with the spec",
+		Use:         "configuration [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"config"},
+		Short:       "Compare the database configuration with the spec",
 		Long: `Compare the database configuration with the spec, including its defaults. Settings that
 the spec does not have are not listed, and passes do not change them. Nothing is changed;
 "kubectl fdb reconcile" configures the database.`,

@@ -27,9 +27,10 @@ type processesOptions struct {
 func NewGetProcesses(env *session.Env) *cobra.Command {
 	var o processesOptions
 	cmd := &cobra.Command{
-		Use:     "processes [CLUSTER] [ID...]",
-		Aliases: []string{"process", "proc"},
-		Short:   "List the processes reported by the database",
+		Use:         "processes [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"process", "proc"},
+		Short:       "List the processes reported by the database",
 		Long: `List the processes reported by the database, including those of other control-plane
 instances that share it. Processes that should report and do not are listed by
 "kubectl fdb get process-groups".

@@ -31,8 +31,9 @@ type statusOptions struct {
 func NewStatus(env *session.Env) *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
-		Use:   "status [CLUSTER]",
-		Short: "Show the health of a cluster",
+		Use:         "status [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the health of a cluster",
 		Long: `Show the health of a cluster: a summary sentence, followed by its evidence. Each section
 names the source of its facts and their age. A database that does not answer is never
 reported as available.

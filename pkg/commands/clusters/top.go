@@ -31,8 +31,9 @@ type topOptions struct {
 func NewTop(env *session.Env) *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
-		Use:   "top [CLUSTER]",
-		Short: "Show the load of a database and its processes",
+		Use:         "top [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the load of a database and its processes",
 		Long: `Show the load of a database: transactions, latencies, ratekeeper's limit and its reason,
 queues, lags, data that is moved, and CPU and disks per process class. Rates are those of
 the last seconds, as the database computes them. Causes that slow the database are listed
@@ -89,9 +90,10 @@ type topProcessesOptions struct {
 func newTopProcesses(env *session.Env) *cobra.Command {
 	var o topProcessesOptions
 	cmd := &cobra.Command{
-		Use:     "processes [CLUSTER] [ID...]",
-		Aliases: []string{"process", "proc"},
-		Short:   "Show the load of each process",
+		Use:         "processes [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"process", "proc"},
+		Short:       "Show the load of each process",
 		Long: `Show the load of each process: CPU, disk, memory, queue and lag, the largest first. CPU is
 the larger of its core and its run loop: an fdbserver process has one thread. A queue is
 what its log and storage roles have in memory and not on disk yet.

@@ -24,8 +24,9 @@ type treeOptions struct {
 func NewTree(env *session.Env) *cobra.Command {
 	var o treeOptions
 	cmd := &cobra.Command{
-		Use:   "tree [CLUSTER]",
-		Short: "Show the objects of a cluster as a tree",
+		Use:         "tree [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the objects of a cluster as a tree",
 		Long: `Show a cluster and what belongs to it as a tree: its ConfigMap and Services, and each
 process group with its conditions, its pod, the pod's node, and its PVC. What needs
 attention is colored, and missing objects are listed. Nothing is changed.`,

@@ -33,8 +33,9 @@ type versionOptions struct {
 func NewVersion(env *session.Env) *cobra.Command {
 	var o versionOptions
 	cmd := &cobra.Command{
-		Use:   "version",
-		Short: "Show program, API server and database versions",
+		Use:         "version",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show program, API server and database versions",
 		Long: `Show the versions of this program, the API server, the served FoundationDB resources, the
 running operators, and each database of the namespace: the version of the spec, of the
 status, of the running processes, and of fdbcli in the pods. Incompatible versions, and

@@ -23,8 +23,9 @@ import (
 // itself.
 func NewConnectionString(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "connection-string",
-		Short: "Show, compare and sync the connection string",
+		Use:         "connection-string",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show, compare and sync the connection string",
 	}
 	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
 	cmdutil.AsParent(cmd, "connection-string command")
@@ -37,8 +38,9 @@ type connectionStringOptions struct{ cmdutil.ViewOptions }
 func newConnectionStringShow(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
 	cmd := &cobra.Command{
-		Use:   "show [CLUSTER]",
-		Short: "Show the current connection string",
+		Use:         "show [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the current connection string",
 		Long: `Show the current connection string of a database, which is the content of a cluster file.
 If it cannot be read from the database, the last recorded one is shown and stderr reports
 this.`,
@@ -57,8 +59,9 @@ this.`,
 func newConnectionStringDrift(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
 	cmd := &cobra.Command{
-		Use:   "drift [CLUSTER]",
-		Short: "Compare the copies of the connection string",
+		Use:         "drift [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Compare the copies of the connection string",
 		Long: `Compare the current connection string with its copies in the status of the resource, in the
 ConfigMap and in the cluster file of each pod. The order of coordinators is ignored. A pod
 that does not run has no drift: its processes start with the copy in the ConfigMap.

@@ -28,8 +28,9 @@ type syncOptions struct {
 func newConnectionStringSync(env *session.Env) *cobra.Command {
 	var o syncOptions
 	cmd := &cobra.Command{
-		Use:   "sync [CLUSTER]",
-		Short: "Sync the connection string to the status and ConfigMap",
+		Use:         "sync [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Sync the connection string to the status and ConfigMap",
 		Long: `Sync the current connection string to the status of the resource and the ConfigMap, where
 these have another one. Nothing else of them is changed.
 

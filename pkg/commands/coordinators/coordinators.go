@@ -18,9 +18,10 @@ import (
 // NewCoordinators is the parent of the coordinators commands. It does nothing by itself.
 func NewCoordinators(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "coordinators",
-		Aliases: []string{"coordinator"},
-		Short:   "List, change and repair coordinators",
+		Use:         "coordinators",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"coordinator"},
+		Short:       "List, change and repair coordinators",
 	}
 	cmd.AddCommand(NewCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
 	cmdutil.AsParent(cmd, "coordinators command")
@@ -34,8 +35,9 @@ type coordinatorsListOptions struct{ cmdutil.ViewOptions }
 func NewCoordinatorsList(env *session.Env, name string) *cobra.Command {
 	var o coordinatorsListOptions
 	cmd := &cobra.Command{
-		Use:   name + " [CLUSTER]",
-		Short: "List coordinators and their reachability",
+		Use:         name + " [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "List coordinators and their reachability",
 		Long: `List coordinators: the process group of each, its reachability, and whether it is marked for
 removal or excluded; a pass changes such coordinators before it removes anything of their
 process groups. If the database does not answer, the last recorded coordinators are listed

@@ -31,8 +31,9 @@ type ChangeOptions struct {
 func newCoordinatorsChange(env *session.Env) *cobra.Command {
 	var o ChangeOptions
 	cmd := &cobra.Command{
-		Use:   "change [CLUSTER]",
-		Short: "Change coordinators to match the spec",
+		Use:         "change [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Change coordinators to match the spec",
 		Long: `Change coordinators to match the spec: each in its own fault domain, alive, of an eligible
 class, and neither excluded nor marked for removal. Runs only the stage ChangeCoordinators
 of a pass. The same action stores the new connection string in the status of the resource;

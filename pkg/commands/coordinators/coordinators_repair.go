@@ -31,8 +31,9 @@ type coordinatorsRepairOptions struct {
 func newCoordinatorsRepair(env *session.Env) *cobra.Command {
 	var o coordinatorsRepairOptions
 	cmd := &cobra.Command{
-		Use:   "repair [CLUSTER]",
-		Short: "Replace lost or misplaced coordinators",
+		Use:         "repair [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Replace lost or misplaced coordinators",
 		Long: `Replace lost or misplaced coordinators, or explain why that is impossible.
 
 While a quorum is reachable, coordinators that do not report, have other addresses, or are

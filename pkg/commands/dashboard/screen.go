@@ -63,9 +63,10 @@ change instead of the dashboard: for screen readers, pipes and simple terminals.
 func NewWatch(env *session.Env) *cobra.Command {
 	var o ScreenOptions
 	cmd := &cobra.Command{
-		Use:   "watch [CLUSTER...]",
-		Short: "Watch clusters live in a dashboard",
-		Long:  screenLong,
+		Use:         "watch [CLUSTER...]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Watch clusters live in a dashboard",
+		Long:        screenLong,
 		Example: `  # Watch a cluster
   kubectl fdb watch sample-cluster
 

@@ -22,8 +22,9 @@ import (
 // NewAuth is the parent of the commands about permissions. It does nothing by itself.
 func NewAuth(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "auth COMMAND",
-		Short: "Inspect the permissions of commands",
+		Use:         "auth COMMAND",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("auth command is required: can-i or role"), env.Command("auth", "can-i"), env.Command("auth", "role", "--for", "status"))
@@ -47,8 +48,9 @@ type canIOptions struct{ format.Flags }
 func newAuthCanI(env *session.Env) *cobra.Command {
 	var o canIOptions
 	cmd := &cobra.Command{
-		Use:   "can-i [COMMAND]",
-		Short: "Check whether the permissions of a command are granted",
+		Use:         "can-i [COMMAND]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether the permissions of a command are granted",
 		Long: `Check whether the permissions of a command are granted in the namespace, and list them.
 Without COMMAND all commands are checked. Nothing is changed.
 

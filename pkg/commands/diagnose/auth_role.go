@@ -29,8 +29,9 @@ var roleOutputs = []string{"yaml", "json"}
 func newAuthRole(env *session.Env) *cobra.Command {
 	o := roleOptions{}
 	cmd := &cobra.Command{
-		Use:   "role COMMAND...",
-		Short: "Print the minimal Role for commands",
+		Use:         "role COMMAND...",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Print the minimal Role for commands",
 		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
 namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
 is changed, and no API server is contacted.`,

@@ -28,8 +28,9 @@ type canOptions struct {
 // NewCan is the parent of the can commands. It does nothing by itself.
 func NewCan(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "can VERB",
-		Short: "Check whether an operation is safe to run now",
+		Use:         "can VERB",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether an operation is safe to run now",
 		Long: `Check whether an operation is safe to run now, and show every gate with its evidence and
 its requirement. Nothing is changed. The checks are those of a pass before the same
 operation; the answer is valid only now.

@@ -25,8 +25,9 @@ import (
 func newCanReconcile(env *session.Env) *cobra.Command {
 	var o canOptions
 	cmd := &cobra.Command{
-		Use:   "reconcile [CLUSTER]",
-		Short: "Check whether a reconcile pass could act now",
+		Use:         "reconcile [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether a reconcile pass could act now",
 		Long: `Check whether a reconcile pass could act on a cluster now: its permissions, whether an
 operator manages the cluster, and whether another run or another control-plane instance
 acts on it. Use plan for the actions of the pass.
@@ -91,8 +92,9 @@ func newCanUpgrade(env *session.Env) *cobra.Command {
 	var o canOptions
 	var version string
 	cmd := &cobra.Command{
-		Use:   "upgrade [CLUSTER] --to VERSION",
-		Short: "Check whether the database can be upgraded now",
+		Use:         "upgrade [CLUSTER] --to VERSION",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether the database can be upgraded now",
 		Long: `Check whether the database can be upgraded to another version now, and whether its clients
 support that version. The checks are those of a pass before it creates anything of the new
 version. In addition it names known facts about the change, each with its source, and

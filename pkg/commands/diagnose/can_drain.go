@@ -26,8 +26,9 @@ const nodePrefix = "node/"
 func newCanDrain(env *session.Env) *cobra.Command {
 	var o canOptions
 	cmd := &cobra.Command{
-		Use:   "drain [CLUSTER] NODE...",
-		Short: "Check whether nodes can be drained now",
+		Use:         "drain [CLUSTER] NODE...",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether nodes can be drained now",
 		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does:
 pods without data are evicted, process groups with a PVC are replaced, coordinators move,
 each by the rules in docs/eviction.md. A wait for the age of the last recovery is no

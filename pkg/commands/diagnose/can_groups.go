@@ -24,8 +24,9 @@ func newCanDelete(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
 	cmd := &cobra.Command{
-		Use:   "delete [CLUSTER] ID...",
-		Short: "Check whether pods can be deleted and recreated now",
+		Use:         "delete [CLUSTER] ID...",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether pods can be deleted and recreated now",
 		Long: `Check whether pods can be deleted now and recreated with the volumes that they have. Several
 pods must be in one fault domain. Suitable for a hook before the upgrade of a node.
 
@@ -55,8 +56,9 @@ func newCanReplace(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
 	cmd := &cobra.Command{
-		Use:   "replace [CLUSTER] ID...",
-		Short: "Check whether process groups could be drained now",
+		Use:         "replace [CLUSTER] ID...",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether process groups could be drained now",
 		Long: `Check whether process groups could be drained now for their replacement, once they are
 marked for removal. They can be marked even if the answer is no: passes then wait until it
 is yes.
@@ -104,8 +106,9 @@ func newCanRestart(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
 	cmd := &cobra.Command{
-		Use:   "restart [CLUSTER] [ID...]",
-		Short: "Check whether processes can be restarted now",
+		Use:         "restart [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check whether processes can be restarted now",
 		Long: `Check whether processes can be restarted now. The checks are those of restart before its
 first wave. Without IDs and flags all process groups are selected.
 

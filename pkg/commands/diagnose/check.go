@@ -42,8 +42,9 @@ var reportFormats = []string{"junit", "sarif", "markdown"}
 func NewCheck(env *session.Env) *cobra.Command {
 	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: &servedReads{of: map[types.NamespacedName]servedRead{}}}
 	cmd := &cobra.Command{
-		Use:   "check [CLUSTER]",
-		Short: "Check a cluster for problems by rule",
+		Use:         "check [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Check a cluster for problems by rule",
 		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
 about one or more subjects, with a command that fixes it or shows more; no such command is
 run. A rule that could not be evaluated prints the cause, and never counts as passed.

@@ -36,8 +36,9 @@ type waitOptions struct {
 func NewWait(env *session.Env) *cobra.Command {
 	var o waitOptions
 	cmd := &cobra.Command{
-		Use:   "wait [CLUSTER] --for=CONDITION",
-		Short: "Wait until conditions are met",
+		Use:         "wait [CLUSTER] --for=CONDITION",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Wait until conditions are met",
 		Long: `Wait until all conditions are met in the same observation, for the duration of --stable.
 Every observation queries the database; an unknown value does not meet a condition.
 

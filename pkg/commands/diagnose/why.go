@@ -31,8 +31,9 @@ type whyOptions struct {
 func NewWhy(env *session.Env) *cobra.Command {
 	var o whyOptions
 	cmd := &cobra.Command{
-		Use:   "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
-		Short: "Explain what blocks a cluster and how to fix it",
+		Use:         "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Explain what blocks a cluster and how to fix it",
 		Long: `Explain what blocks a cluster and how to fix it. The scope is the cluster with its backups
 and the restores into it, some of its process groups, or one backup or restore. The output
 is a chain from the desired state to its blocker; act on the first line. Nothing is

@@ -33,8 +33,9 @@ type diffOptions struct {
 func newDiff(env *session.Env) *cobra.Command {
 	var o diffOptions
 	cmd := &cobra.Command{
-		Use:   "diff DUMP [DUMP]",
-		Short: "Show what changed since a dump",
+		Use:         "diff DUMP [DUMP]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show what changed since a dump",
 		Long: `Show what changed between two dumps of a cluster, or since a dump: availability, spec,
 versions, configuration of the database, coordinators, process groups and their conditions,
 exclusions, pods, nodes and locks. Facts are compared field by field.

@@ -50,8 +50,9 @@ type options struct {
 func New(env *session.Env, run Runner) *cobra.Command {
 	o := options{run: run}
 	cmd := &cobra.Command{
-		Use:   "dump [CLUSTER]",
-		Short: "Write all facts about a cluster to a file",
+		Use:         "dump [CLUSTER]",
+		Annotations: session.EffectSaves.Declare(),
+		Short:       "Write all facts about a cluster to a file",
 		Long: `Write all facts about a cluster to a file, for an analysis later or elsewhere: resources,
 pods, PVCs, services, events, nodes, Leases, logs and trace files (also those of the
 previous container), status documents, the answers of fdbcli, locks, permissions, the
@@ -89,6 +90,7 @@ because -o selects the output format in all other commands.`,
 	flags.BoolVar(&o.force, "force", false, "If true, replace an existing file")
 	flags.DurationVar(&o.duration, "duration", defaultDuration, "time during which a status document is read every 10 seconds; 0 reads one")
 	flags.StringVar(&o.logBytes, "max-log-bytes", defaultLogBytes, "maximum size of all logs and trace files together; the end of each is kept")
+	session.NotInSteps(cmd, "file", "force")
 	cmd.AddCommand(newDiff(env))
 	return cmd
 }

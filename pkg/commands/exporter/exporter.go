@@ -40,8 +40,9 @@ type options struct {
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
 	cmd := &cobra.Command{
-		Use:   "metrics [CLUSTER]",
-		Short: "Print or serve the metrics of a cluster and its database",
+		Use:         "metrics [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Print or serve the metrics of a cluster and its database",
 		Long: `Print the metrics of a cluster and its database in the text format of Prometheus. With
 --metrics-addr serve them until a signal: the cluster is read every --interval.
 

@@ -34,8 +34,9 @@ type failoverOptions struct {
 func New(env *session.Env) *cobra.Command {
 	var o failoverOptions
 	cmd := &cobra.Command{
-		Use:   "failover [CLUSTER] --to DATACENTER",
-		Short: "Change the primary region of a database",
+		Use:         "failover [CLUSTER] --to DATACENTER",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Change the primary region of a database",
 		Long: `Make another region of a database primary: exchange the priorities of its main data center
 and of the one with the highest priority, in spec.databaseConfiguration.regions of every
 FoundationDBCluster of the database in the namespace, and configure the database. Nothing

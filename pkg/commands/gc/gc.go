@@ -37,8 +37,9 @@ type options struct {
 func New(env *session.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "gc [CLUSTER]",
-		Short: "Remove objects and exclusions without an owner",
+		Use:         "gc [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Remove objects and exclusions without an owner",
 		Long: `Remove what belongs to no process group: pods, PVCs, services and ConfigMaps with the labels
 of the cluster, and exclusions in the database. Of a FoundationDBCluster that does not exist
 anymore, name it: its leftovers, and the Lease of ended runs, are found by their labels.

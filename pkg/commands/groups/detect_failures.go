@@ -29,9 +29,10 @@ type detectOptions struct {
 func NewDetectFailures(env *session.Env) *cobra.Command {
 	var o detectOptions
 	cmd := &cobra.Command{
-		Use:     "detect-failures [CLUSTER]",
-		Aliases: []string{"notice-failures"},
-		Short:   "Detect failed process groups once",
+		Use:         "detect-failures [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Aliases:     []string{"notice-failures"},
+		Short:       "Detect failed process groups once",
 		Long: `Detect failed process groups once: update the status, so that the times of their conditions
 begin, and set the annotation kubectl-fdb/failures-seen of the cluster to the current time
 if a process group has a condition for which it is replaced once it lasts. The annotation

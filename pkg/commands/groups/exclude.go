@@ -27,8 +27,9 @@ type ExcludeOptions struct {
 func NewExclude(env *session.Env) *cobra.Command {
 	var o ExcludeOptions
 	cmd := &cobra.Command{
-		Use:   "exclude [CLUSTER] [ID...]",
-		Short: "Exclude process groups without removing them",
+		Use:         "exclude [CLUSTER] [ID...]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Exclude process groups without removing them",
 		Long: `Exclude process groups: the database moves all data and roles off them. The groups keep
 running without data until they are included again. To remove a process group use replace:
 it adds a new group first, excludes the old one, and removes it.

@@ -20,9 +20,10 @@ import (
 // NewExclusion is the parent of the exclusion commands. It does nothing by itself.
 func NewExclusion(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "exclusion",
-		Aliases: []string{"exclusions"},
-		Short:   "Show exclusions and their progress",
+		Use:         "exclusion",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"exclusions"},
+		Short:       "Show exclusions and their progress",
 	}
 	cmd.AddCommand(newExclusionStatus(env), NewExclusionList(env, "list"), newExclusionWait(env))
 	cmdutil.AsParent(cmd, "exclusion command")
@@ -43,8 +44,9 @@ type exclusionListOptions struct{ cmdutil.ViewOptions }
 func NewExclusionList(env *session.Env, name string) *cobra.Command {
 	var o exclusionListOptions
 	cmd := &cobra.Command{
-		Use:   name + " [CLUSTER]",
-		Short: "List the exclusions in the database",
+		Use:         name + " [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "List the exclusions in the database",
 		Long: `List the exclusions in the database: those of process groups of this cluster, those of
 other control-plane instances that share the database, and leftovers of removed process
 groups. Use "kubectl fdb exclusion status" for their progress.`,

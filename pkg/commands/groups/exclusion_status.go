@@ -48,9 +48,10 @@ Exit code 0: all listed processes are safe. 1: some are not. 3: timeout. 8: unkn
 func newExclusionStatus(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
 	cmd := &cobra.Command{
-		Use:   "status [CLUSTER] [ID...]",
-		Short: "Show exclusion progress and safety of removal",
-		Long:  exclusionStatusLong,
+		Use:         "status [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show exclusion progress and safety of removal",
+		Long:        exclusionStatusLong,
 		Example: `  # Show the progress
   kubectl fdb exclusion status sample-cluster
 
@@ -74,9 +75,10 @@ func newExclusionStatus(env *session.Env) *cobra.Command {
 func newExclusionWait(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
 	cmd := &cobra.Command{
-		Use:   "wait [CLUSTER] [ID...]",
-		Short: "Wait until exclusions are safe to remove",
-		Long:  "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
+		Use:         "wait [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Wait until exclusions are safe to remove",
+		Long:        "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
 		Example: `  # Wait for all exclusions
   kubectl fdb exclusion wait sample-cluster --timeout 2h
 

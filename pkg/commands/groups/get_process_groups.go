@@ -28,9 +28,10 @@ type groupsOptions struct {
 func NewGetProcessGroups(env *session.Env) *cobra.Command {
 	var o groupsOptions
 	cmd := &cobra.Command{
-		Use:     "process-groups [CLUSTER] [ID...]",
-		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
-		Short:   "List process groups",
+		Use:         "process-groups [CLUSTER] [ID...]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"pg", "process-group", "processgroups", "processgroup"},
+		Short:       "List process groups",
 		Long: `List process groups with their pods, roles, conditions and exclusions.
 
 ID is a process group ID, a pod name, an address, or - for stdin.`,

@@ -33,8 +33,9 @@ type IncludeOptions struct {
 func NewInclude(env *session.Env) *cobra.Command {
 	var o IncludeOptions
 	cmd := &cobra.Command{
-		Use:   "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
-		Short: "Include excluded process groups again",
+		Use:         "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Include excluded process groups again",
 		Long: `Include excluded process groups again, so that the database may assign data and roles to
 them. There is no prompt, since exclude reverts it.
 

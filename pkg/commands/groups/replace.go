@@ -36,8 +36,9 @@ type ReplaceOptions struct {
 func NewReplace(env *session.Env) *cobra.Command {
 	var o ReplaceOptions
 	cmd := &cobra.Command{
-		Use:   "replace [CLUSTER] [ID...]",
-		Short: "Replace process groups",
+		Use:         "replace [CLUSTER] [ID...]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Replace process groups",
 		Long: `Replace process groups. Each is marked for removal and a new group is added for it. The
 database moves data and roles away; once it proves that nothing depends on the old group
 any more, its pod, PVC and entry in the status are removed. No data is lost, and at most

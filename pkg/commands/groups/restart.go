@@ -34,8 +34,9 @@ type RestartOptions struct {
 func NewRestart(env *session.Env) *cobra.Command {
 	var o RestartOptions
 	cmd := &cobra.Command{
-		Use:   "restart [CLUSTER] [ID...]",
-		Short: "Restart the processes of process groups",
+		Use:         "restart [CLUSTER] [ID...]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Restart the processes of process groups",
 		Long: `Restart the processes of process groups. Pods and volumes stay and no data moves: the
 processes exit and start again with the current configuration of their pods.
 

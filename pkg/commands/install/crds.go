@@ -22,8 +22,9 @@ const establishing = 30 * time.Second
 func newCRDs(env *session.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "crds",
-		Short: "Install the custom resource definitions",
+		Use:         "crds",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Install the custom resource definitions",
 		Long: `Install the definitions of FoundationDBCluster, FoundationDBBackup and FoundationDBRestore,
 and wait until the API server serves them. They are those of the FoundationDB operator with
 the fields that kubectl-fdb adds. Existing definitions are never changed.

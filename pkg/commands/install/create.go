@@ -37,8 +37,9 @@ type createOptions struct {
 func NewCreate(env *session.Env) *cobra.Command {
 	var o createOptions
 	cmd := &cobra.Command{
-		Use:   "create NAME",
-		Short: "Create a FoundationDBCluster resource",
+		Use:         "create NAME",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Create a FoundationDBCluster resource",
 		Long: `Create a FoundationDBCluster resource from a few settings, with the service account that its
 pods use. An existing resource is never changed. Neither pods nor a database are created:
 reconcile does that. --print prints the manifest, to edit it or to keep it in a repository.

@@ -22,8 +22,9 @@ import (
 // NewInstall returns `kubectl fdb install`.
 func NewInstall(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "install COMMAND",
-		Short: "Install resource definitions and roles",
+		Use:         "install COMMAND",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Install resource definitions and roles",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("install command is required: crds or rbac"), env.Command("install", "crds"), env.Command("install", "rbac"))

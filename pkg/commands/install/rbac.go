@@ -23,8 +23,9 @@ import (
 func newRBAC(env *session.Env) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "rbac [NAME...]",
-		Short: "Install roles for users of the commands",
+		Use:         "rbac [NAME...]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Install roles for users of the commands",
 		Long: `Install roles for users of the commands: Roles in the namespace, and ClusterRoles for nodes
 and operators. Without NAME the names are listed. kubectl create rolebinding binds a role.
 auth role prints the role of a single command. Existing roles are never changed.

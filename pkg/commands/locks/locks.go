@@ -18,9 +18,10 @@ import (
 // NewLocks is the parent of the commands about the database lock. It does nothing by itself.
 func NewLocks(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "locks",
-		Aliases: []string{"lock"},
-		Short:   "Manage the database lock and its deny list",
+		Use:         "locks",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"lock"},
+		Short:       "Manage the database lock and its deny list",
 	}
 	cmd.AddCommand(NewLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
 	cmdutil.AsParent(cmd, "locks command")
@@ -34,8 +35,9 @@ type locksListOptions struct{ cmdutil.ViewOptions }
 func NewLocksList(env *session.Env, name string) *cobra.Command {
 	var o locksListOptions
 	cmd := &cobra.Command{
-		Use:   name + " [CLUSTER]",
-		Short: "List the owner, expiry and deny list of the database lock",
+		Use:         name + " [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "List the owner, expiry and deny list of the database lock",
 		Long: `List the owner and expiry of the database lock, and the deny list.
 
 The lock is also read if the spec of the cluster does not use it. The second table compares

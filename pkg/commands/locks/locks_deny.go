@@ -31,8 +31,9 @@ type denyOptions struct {
 
 func newLocksDeny(env *session.Env) *cobra.Command {
 	return denyOptions{}.command(env, &cobra.Command{
-		Use:   "deny [CLUSTER] INSTANCE",
-		Short: "Add a control-plane instance to the deny list",
+		Use:         "deny [CLUSTER] INSTANCE",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Add a control-plane instance to the deny list",
 		Long: `Add a control-plane instance to the deny list of the database lock, so that others can take
 over a lock that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is
 INSTANCE.
@@ -48,8 +49,9 @@ changed; a hint prints the command that updates it.`,
 
 func newLocksAllow(env *session.Env) *cobra.Command {
 	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, &cobra.Command{
-		Use:   "allow [CLUSTER] INSTANCE",
-		Short: "Remove a control-plane instance from the deny list",
+		Use:         "allow [CLUSTER] INSTANCE",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Remove a control-plane instance from the deny list",
 		Long: `Remove a control-plane instance from the deny list of the database lock. INSTANCE is its
 spec.processGroupIDPrefix; a single argument is INSTANCE.
 

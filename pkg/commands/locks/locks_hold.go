@@ -33,8 +33,9 @@ type locksTakeOptions struct {
 func newLocksTake(env *session.Env) *cobra.Command {
 	var o locksTakeOptions
 	cmd := &cobra.Command{
-		Use:   "take [CLUSTER]",
-		Short: "Take the database lock manually",
+		Use:         "take [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Take the database lock manually",
 		Long: `Take the database lock manually, for the control-plane instance of the cluster (its
 spec.processGroupIDPrefix). Until it expires or is released, no other control-plane
 instance changes the database, and neither does any pass of kubectl fdb, including those
@@ -116,8 +117,9 @@ type locksReleaseOptions struct {
 func newLocksRelease(env *session.Env) *cobra.Command {
 	var o locksReleaseOptions
 	cmd := &cobra.Command{
-		Use:   "release [CLUSTER]",
-		Short: "Release the database lock",
+		Use:         "release [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Release the database lock",
 		Long: `Release the database lock of this control-plane instance: one that was taken manually or
 left by a killed run. Others may act from then on, so the database must be fully fault
 tolerant and no pod may be starting or terminating: the database reports a failed process
@@ -142,6 +144,7 @@ control-plane instance that is lost permanently.`,
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
+	session.NotInSteps(cmd, "force")
 	return cmd
 }
 

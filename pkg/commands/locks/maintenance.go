@@ -23,8 +23,9 @@ import (
 // NewMaintenance is the parent of the maintenance commands. It does nothing by itself.
 func NewMaintenance(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "maintenance",
-		Short: "Manage the maintenance zone of the database",
+		Use:         "maintenance",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Manage the maintenance zone of the database",
 		Long: `Manage the maintenance zone of the database, for a zone that will be down for a short time.
 
 While a zone is under maintenance, the database does not copy the data of its failed
@@ -49,8 +50,9 @@ type maintenanceStatusOptions struct {
 func newMaintenanceStatus(env *session.Env) *cobra.Command {
 	var o maintenanceStatusOptions
 	cmd := &cobra.Command{
-		Use:   "status [CLUSTER]",
-		Short: "Show the zone under maintenance",
+		Use:         "status [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the zone under maintenance",
 		Long: `Show the zone under maintenance, the time left, and what ends the maintenance.
 
 WAITS-FOR lists the process groups that are recorded to restart, each with the age of its

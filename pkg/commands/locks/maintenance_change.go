@@ -34,8 +34,9 @@ type maintenanceOnOptions struct {
 func newMaintenanceOn(env *session.Env) *cobra.Command {
 	var o maintenanceOnOptions
 	cmd := &cobra.Command{
-		Use:   "on [CLUSTER] ZONE",
-		Short: "Start maintenance of a zone or change its duration",
+		Use:         "on [CLUSTER] ZONE",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Start maintenance of a zone or change its duration",
 		Long: `Start maintenance of a zone or change its duration. A single argument is the zone.
 
 The database must be available and fully fault tolerant, and no other zone may be under
@@ -116,8 +117,9 @@ type maintenanceOffOptions struct {
 func newMaintenanceOff(env *session.Env) *cobra.Command {
 	var o maintenanceOffOptions
 	cmd := &cobra.Command{
-		Use:   "off [CLUSTER]",
-		Short: "Stop maintenance before it expires",
+		Use:         "off [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Stop maintenance before it expires",
 		Long: `Stop maintenance of any zone before it expires, and remove the records of processes that
 were to restart. Data of storage processes that are still down is copied from then on.`,
 		Example: `  # Stop maintenance

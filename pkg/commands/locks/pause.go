@@ -27,8 +27,9 @@ type pauseOptions struct {
 func NewPause(env *session.Env) *cobra.Command {
 	var o pauseOptions
 	cmd := &cobra.Command{
-		Use:   "pause [CLUSTER]",
-		Short: "Pause operators on a cluster",
+		Use:         "pause [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Pause operators on a cluster",
 		Long: `Pause operators on a cluster: set spec.skip to true, and record the duration and the reason.
 Nothing else of the spec is changed.
 
@@ -105,8 +106,9 @@ type resumeOptions struct {
 func NewResume(env *session.Env) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
-		Use:   "resume [CLUSTER]",
-		Short: "Resume operators on a cluster",
+		Use:         "resume [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Resume operators on a cluster",
 		Long: `Resume operators on a cluster: set spec.skip to false, and remove what pause recorded.
 Nothing else of the spec is changed.`,
 		Example: `  # Resume operators

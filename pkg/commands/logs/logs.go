@@ -48,8 +48,9 @@ type options struct {
 func New(env *session.Env) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
-		Use:   "logs [CLUSTER] [PROCESS_GROUP...]",
-		Short: "Print logs and trace events of a cluster",
+		Use:         "logs [CLUSTER] [PROCESS_GROUP...]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Print logs and trace events of a cluster",
 		Long: `Print the logs of containers and the events of FoundationDB's trace files of a cluster, or
 of some of its process groups, merged by time. Each line begins with its time, process
 group and container; events of trace files have their severity: 5 debug, 10 information,

@@ -48,8 +48,9 @@ type CordonOptions struct {
 func NewCordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "cordon [CLUSTER] NODE... | -l SELECTOR | --taint TAINT",
-		Short: "Cordon nodes and evacuate their process groups",
+		Use:         "cordon [CLUSTER] NODE... | -l SELECTOR | --taint TAINT",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Cordon nodes and evacuate their process groups",
 		Long: `Cordon nodes, so that removed pods cannot return, and, with --evacuate, evacuate the process
 groups of a cluster from them:
 

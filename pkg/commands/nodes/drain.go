@@ -29,8 +29,9 @@ type DrainOptions struct {
 func NewDrain(env *session.Env) *cobra.Command {
 	var o DrainOptions
 	cmd := &cobra.Command{
-		Use:   "drain [CLUSTER] NODE...",
-		Short: "Drain the pods of a cluster from nodes",
+		Use:         "drain [CLUSTER] NODE...",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Drain the pods of a cluster from nodes",
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Process groups with a PVC are
 replaced: they are removed once their data was moved to new ones. When they are excluded,

@@ -25,9 +25,10 @@ type nodesOptions struct {
 func NewGetNodes(env *session.Env) *cobra.Command {
 	var o nodesOptions
 	cmd := &cobra.Command{
-		Use:     "nodes [CLUSTER]",
-		Aliases: []string{"node", "no"},
-		Short:   "List the nodes of a cluster with taints and timers",
+		Use:         "nodes [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"node", "no"},
+		Short:       "List the nodes of a cluster with taints and timers",
 		Long: `List the nodes that run pods of a cluster: their taints, the matching rules of the spec
 (automationOptions.replacements.taintReplacementOptions), and when their timers end. The
 rule key>300s tolerates the taint for 300 s. DETECT-IN is the time until this ends,

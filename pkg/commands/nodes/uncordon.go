@@ -21,8 +21,9 @@ import (
 func NewUncordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
 	cmd := &cobra.Command{
-		Use:   "uncordon [CLUSTER] NODE...",
-		Short: "Uncordon nodes and remove the taints set by cordon",
+		Use:         "uncordon [CLUSTER] NODE...",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Uncordon nodes and remove the taints set by cordon",
 		Long: `Uncordon nodes and remove the taints set by cordon. Other taints stay unless --taint names
 them; if a rule of the spec replaces process groups because of one of these, the last line
 reports which groups, and when.

@@ -36,8 +36,9 @@ type abortOptions struct {
 func newAbort(env *session.Env) *cobra.Command {
 	var o abortOptions
 	cmd := &cobra.Command{
-		Use:   "abort [CLUSTER]",
-		Short: "Abort an operation of any user",
+		Use:         "abort [CLUSTER]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Abort an operation of any user",
 		Long: `Abort the operation on a cluster, of any user and machine. Its run finishes the running
 action, releases its locks, and ends with exit code 4; it prints what is not done, and how
 to resume or undo it. What was done before is not undone.

@@ -32,8 +32,9 @@ type historyOptions struct {
 func NewHistory(env *session.Env) *cobra.Command {
 	var o historyOptions
 	cmd := &cobra.Command{
-		Use:   "history [CLUSTER]",
-		Short: "Show recent changes to a cluster, of all users",
+		Use:         "history [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show recent changes to a cluster, of all users",
 		Long: `Show the runs that changed a cluster, the newest first: who ran which command, why, how many
 actions it carried out, and how long that took. With --run, show the actions of one run.
 

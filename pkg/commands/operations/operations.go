@@ -19,9 +19,10 @@ import (
 // NewOperations is the parent of the commands about operations. It does nothing by itself.
 func NewOperations(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "operations",
-		Aliases: []string{"operation"},
-		Short:   "List, follow and abort operations of all users",
+		Use:         "operations",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"operation"},
+		Short:       "List, follow and abort operations of all users",
 	}
 	cmd.AddCommand(newList(env), newFollow(env), newAbort(env))
 	cmdutil.AsParent(cmd, "operations command")
@@ -38,8 +39,9 @@ type listOptions struct {
 func newList(env *session.Env) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the operations of all users",
+		Use:         "list",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "List the operations of all users",
 		Long: `List the operations on the clusters of the namespace: commands with --wait that run passes
 until their goal is reached, of all users and machines. An operation is stored with the
 Lease of its cluster from its first change to its end.
@@ -104,8 +106,9 @@ type followOptions struct{ cmdutil.ViewOptions }
 func newFollow(env *session.Env) *cobra.Command {
 	var o followOptions
 	cmd := &cobra.Command{
-		Use:   "follow [CLUSTER]",
-		Short: "Follow an operation of any user until it ends",
+		Use:         "follow [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Follow an operation of any user until it ends",
 		Long: `Follow the operation on a cluster until it ends: what it has done and what it waits for,
 as its run reports it, at least once a minute.
 

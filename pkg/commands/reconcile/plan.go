@@ -17,9 +17,10 @@ import (
 func NewPlan(env *session.Env) *cobra.Command {
 	var o apply.PlanOptions
 	cmd := &cobra.Command{
-		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
-		Aliases: []string{"diff"},
-		Short:   "Preview a reconcile pass, and forecast those after it",
+		Use:         "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Annotations: session.EffectReads.Declare(),
+		Aliases:     []string{"diff"},
+		Short:       "Preview a reconcile pass, and forecast those after it",
 		Long: `Preview the actions of a reconcile pass, with their reasons. Nothing is changed.
 
 The forecast shows what all passes will do until nothing is left: it runs them against a

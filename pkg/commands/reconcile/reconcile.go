@@ -18,8 +18,9 @@ func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
 	var o apply.ReconcileOptions
 	o.Dumps.Write = write
 	cmd := &cobra.Command{
-		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
-		Short: "Reconcile a cluster, backup or restore",
+		Use:         "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Reconcile a cluster, backup or restore",
 		Long: `Reconcile a cluster, backup or restore: run a pass that observes it, decides stage by
 stage what it needs, and acts.
 

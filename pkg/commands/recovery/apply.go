@@ -39,8 +39,9 @@ type applyOptions struct {
 func newApply(env *session.Env) *cobra.Command {
 	var o applyOptions
 	cmd := &cobra.Command{
-		Use:   "apply [CLUSTER] --plan FILE",
-		Short: "Apply a recovery plan",
+		Use:         "apply [CLUSTER] --plan FILE",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Apply a recovery plan",
 		Long: `Carry out a recovery plan that recover plan -o json printed.
 
 All facts are read again first. The command refuses (exit code 6) if anything that the plan

@@ -24,8 +24,9 @@ type manifestOptions struct {
 func newManifest(env *session.Env) *cobra.Command {
 	var o manifestOptions
 	cmd := &cobra.Command{
-		Use:   "manifest CLUSTER",
-		Short: "Show the inferred manifest of a deleted cluster",
+		Use:         "manifest CLUSTER",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show the inferred manifest of a deleted cluster",
 		Long: `Infer the manifest of a FoundationDBCluster that was deleted, from what is left of it: pods,
 PVCs, released volumes, services, the ConfigMap and the database, if a pod can reach it.
 Nothing is changed or applied.

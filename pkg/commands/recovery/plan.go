@@ -25,8 +25,9 @@ type planOptions struct{ cmdutil.ViewOptions }
 func newPlan(env *session.Env) *cobra.Command {
 	var o planOptions
 	cmd := &cobra.Command{
-		Use:   "plan [CLUSTER]",
-		Short: "Plan a recovery, with a digest for review",
+		Use:         "plan [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Plan a recovery, with a digest for review",
 		Long: `Plan a recovery from what recover collect shows, with a digest of everything that the plan
 relies on. Nothing is changed.
 

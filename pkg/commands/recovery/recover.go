@@ -21,8 +21,9 @@ import (
 // New returns the parent of the recover commands. It does nothing by itself.
 func New(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "recover",
-		Short: "Plan and apply a recovery without a quorum",
+		Use:         "recover",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Plan and apply a recovery without a quorum",
 	}
 	cmd.AddCommand(newCollect(env), newManifest(env), newPlan(env), newApply(env), newVerify(env))
 	cmdutil.AsParent(cmd, "recover command")
@@ -35,8 +36,9 @@ type collectOptions struct{ cmdutil.ViewOptions }
 func newCollect(env *session.Env) *cobra.Command {
 	var o collectOptions
 	cmd := &cobra.Command{
-		Use:   "collect [CLUSTER]",
-		Short: "Show what was lost and what can be saved",
+		Use:         "collect [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Show what was lost and what can be saved",
 		Long: `Show what was lost and what can be saved: coordinators and whether they answer, pods with
 their addresses, PVCs and released volumes, and of each running pod the cluster file, the
 coordination files and the fdbserver processes. What may be lost is printed first.

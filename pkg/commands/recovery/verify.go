@@ -22,8 +22,9 @@ type verifyOptions struct{ cmdutil.ViewOptions }
 func newVerify(env *session.Env) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify [CLUSTER]",
-		Short: "Verify a cluster after a recovery",
+		Use:         "verify [CLUSTER]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Verify a cluster after a recovery",
 		Long: `Verify a cluster after a recovery: status, ConfigMap and all pods have one connection
 string, a quorum of its coordinators answers, the database is available, all data has its
 copies, and every process group with data reports to this database. What is unknown does

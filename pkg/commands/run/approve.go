@@ -30,7 +30,7 @@ func (r *runner) mayStart(ctx context.Context) error {
 	return r.Prompt().Confirm(ctx, fmt.Sprintf("Run %s that %s changes?", phrase.Count(n, "step"), phrase.Either(n, "makes", "make")))
 }
 
-// unapproved counts the steps that make changes before the first approval.
+// unapproved counts the steps before the first approval that make changes, or whose compensation does.
 func (r *runner) unapproved() int {
 	n := 0
 	for i := range r.book.Steps {
@@ -38,7 +38,7 @@ func (r *runner) unapproved() int {
 		if s.Approve != nil {
 			break
 		}
-		if r.book.Traits[s.Name].Changes {
+		if r.book.Traits[s.Name].Changes || r.book.Compensations[s.Name].Changes {
 			n++
 		}
 	}

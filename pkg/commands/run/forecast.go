@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/runbooks"
 )
 
-// forecast prints what every step would do. Commands that change nothing run as they are, others run
-// with --dry-run, and what waits is not run. Outputs are saved in a directory that is removed.
+// forecast prints what every step would do. Only commands run that declare that they change nothing, others
+// that have a dry run with --dry-run, and what waits is not run. Outputs are saved in a directory that is removed.
 func (r *runner) forecast(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "kubectl-fdb-run-")
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *runner) try(ctx context.Context, i int, f *runbooks.ForecastStep) {
 	if !r.book.Traits[s.Name].ReadOnly {
 		f.Forecast = dryRunOf(f.Arguments)
 	}
-	if _, err := r.tree.Command(f.Forecast); err != nil {
+	if traits, err := r.tree.Command(f.Forecast); err != nil || !traits.ReadOnly {
 		f.Forecast, f.Why = nil, runbooks.NoDryRun
 		return
 	}

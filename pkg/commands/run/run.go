@@ -43,11 +43,12 @@ const (
 )
 
 // New returns the command `run`. Steps are run by program and validated against the command tree.
-func New(env *session.Env, program Program, tree func() *cobra.Command) *cobra.Command {
+func New(env *session.Env, program Program, tree Tree) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
-		Use:   "run [RUNBOOK]",
-		Short: "Run a runbook",
+		Use:         "run [RUNBOOK]",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Run a runbook",
 		Long: `Run a runbook: a file with the steps of a procedure, or the name of a runbook that the
 program comes with. Steps are commands of kubectl fdb, checks, waits and approvals; they
 run in this process and never through a shell.
@@ -58,8 +59,9 @@ with --state continues a run that was interrupted or stopped. A runbook that cha
 between is refused, and so is a second run with the same state.
 
 An approval requires an answer on the terminal, or --approve with the digest of the plan to
-approve. Steps with --yes that no approval precedes require --yes of this command, or an
-answer on the terminal.
+approve. Steps that change something or run a program, and that no approval precedes,
+require --yes of this command, or an answer on the terminal. No step can select another
+API server or identity, name a file to write, or have --force.
 
 The command ends with the exit code of the step that ended the run, and with 0 after the
 last one. 7: an approval is missing; the state has the steps before it.`,
@@ -82,7 +84,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 			return embedded(), cobra.ShellCompDirectiveDefault
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r := &runner{Env: env, options: o, program: program, tree: Tree{tree}, typed: typedFlags(cmd)}
+			r := &runner{Env: env, options: o, program: program, tree: tree, typed: typedFlags(cmd)}
 			return r.command(cmd.Context(), args)
 		},
 	}
@@ -93,7 +95,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 	flags.StringArrayVar(&o.approvals, "approve", nil, "approval of a step by the digest of its plan (STEP=DIGEST); can be repeated")
 	flags.StringArrayVar(&o.reports, "report", nil, "report to write at the end (junit=FILE or json=FILE); can be repeated")
 	flags.StringVar(&o.unknown, "unknown", "", "what a step with an unknown outcome was: repeat runs it again, done continues after it")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve steps with --yes that no approval of the runbook precedes")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve steps that make changes and that no approval of the runbook precedes")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "If true, print every step with its forecast, and change nothing")
 	flags.BoolVar(&o.list, "list", false, "If true, list the runbooks that the program comes with")
 	flags.BoolVar(&o.print, "print", false, "If true, print the runbook")

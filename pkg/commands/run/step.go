@@ -91,13 +91,29 @@ func (r *runner) resolve(m runbook.Move, words runbook.Arguments) ([]string, err
 		return args, nil
 	}
 	traits, err := r.tree.Command(args)
-	if err == nil && !m.Compensates && traits != r.book.Traits[m.Step.Name] {
+	if err == nil && !asValidated(traits, r.validated(m)) {
 		err = errAnotherCommand
 	}
 	if err != nil {
 		return args, exit.Usage(err)
 	}
 	return args, r.unmodified(words)
+}
+
+// validated returns what was known of a command before its step.
+func (r *runner) validated(m runbook.Move) runbook.Traits {
+	if m.Compensates {
+		return r.book.Compensations[m.Step.Name]
+	}
+	return r.book.Traits[m.Step.Name]
+}
+
+// asValidated reports whether a command with all values is the validated one, or does less.
+func asValidated(now, before runbook.Traits) bool {
+	if now.ReadOnly {
+		now.ReadOnly, now.Changes, now.Forecasts = before.ReadOnly, before.Changes, before.Forecasts
+	}
+	return now == before
 }
 
 // unmodified fails if a saved file that words refer to is no longer as it was saved.

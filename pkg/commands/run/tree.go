@@ -13,12 +13,15 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // Tree validates commands of steps against the command tree of the program.
 type Tree struct {
 	// Root returns a new command tree, which has parsed nothing yet.
 	Root func() *cobra.Command
+	// Script returns the effect of a script of the commands that run scripts of a known language, by their path.
+	Script map[string]func(script string) session.Effect
 }
 
 // noSteps are the commands that cannot be a step, and why.
@@ -60,7 +63,28 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if err := fits(cmd, rest); err != nil {
 		return runbook.Traits{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return traitsOf(cmd, path), nil
+	effect, declared := session.EffectOf(cmd)
+	if !declared {
+		return runbook.Traits{}, fmt.Errorf("%q is not supported in a step: it declares no effect", path)
+	}
+	if of := t.Script[path]; of != nil {
+		effect = effectOfScript(cmd, effect, of)
+	}
+	return traitsOf(cmd, path, effect), nil
+}
+
+// effectOfScript returns the effect of a command that runs the script after the dash. One with a word
+// without a value yet may do anything.
+func effectOfScript(cmd *cobra.Command, declared session.Effect, of func(string) session.Effect) session.Effect {
+	at := cmd.ArgsLenAtDash()
+	if at < 0 {
+		return declared
+	}
+	script := strings.Join(cmd.Flags().Args()[at:], " ")
+	if pending(script) {
+		return declared
+	}
+	return of(script)
 }
 
 // Path validates a JSONPath.
@@ -93,10 +117,25 @@ func fits(cmd *cobra.Command, words []string) error {
 			return fmt.Errorf("--%s is not supported in a step: the command would not end", name)
 		}
 	}
+	if err := withinRunbook(cmd); err != nil {
+		return err
+	}
 	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
 		return err
 	}
 	return errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups())
+}
+
+// withinRunbook fails for a flag that reaches beyond the runbook, whoever wrote it: to another API server or
+// identity, to files of the machine that runs it.
+func withinRunbook(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if err == nil && !session.FitsSteps(cmd, f) {
+			err = fmt.Errorf("--%s is not supported in a step: connection, identity, files and --force are not for runbooks", f.Name)
+		}
+	})
+	return err
 }
 
 // pending reports whether a word refers to a variable that has no value yet.
@@ -115,20 +154,16 @@ func (v lenientValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// traitsOf returns what the parsed flags mean for the run.
-func traitsOf(cmd *cobra.Command, path string) runbook.Traits {
-	flags := cmd.Flags()
-	set := func(name string) bool {
-		f := flags.Lookup(name)
-		return f != nil && f.Value.String() != f.DefValue
-	}
-	has := func(name string) bool { return flags.Lookup(name) != nil }
-	dry := set("dry-run")
+// traitsOf returns what the effect of a command and its parsed flags mean for the run.
+func traitsOf(cmd *cobra.Command, path string, effect session.Effect) runbook.Traits {
+	dryRun := cmd.Flags().Lookup("dry-run")
 	t := runbook.Traits{
-		Command: path, Changes: set("yes") && !dry, Forecasts: has("dry-run") && !dry,
-		ReadOnly: dry || !has("dry-run") && !has("yes"), Waits: slices.Contains(waiting, path),
+		Command: path, ReadOnly: effect == session.EffectReads,
+		Changes:   effect == session.EffectChanges || effect == session.EffectPrograms,
+		Forecasts: effect == session.EffectChanges && dryRun != nil,
+		Waits:     slices.Contains(waiting, path),
 	}
-	if output := flags.Lookup("output"); output != nil {
+	if output := cmd.Flags().Lookup("output"); output != nil {
 		t.JSON = output.Value.String() == "json"
 	}
 	return t

@@ -38,6 +38,7 @@ func NewCLI(env *session.Env) *cobra.Command {
 	var o cliOptions
 	cmd := &cobra.Command{
 		Use:                   "cli [CLUSTER] [flags] -- COMMAND...",
+		Annotations:           session.EffectPrograms.Declare(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Run fdbcli commands in a pod of a cluster",
 		Long: `Run fdbcli commands in a pod of a cluster. Semicolons separate commands. The output and the
@@ -172,6 +173,14 @@ var readOnlyCommands = []string{
 
 // readOnlyWithoutArguments are the commands that only list when they have no arguments.
 var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
+
+// EffectOfScript returns the effect of a script of fdbcli commands.
+func EffectOfScript(script string) session.Effect {
+	if len(changesOf(script)) > 0 {
+		return session.EffectChanges
+	}
+	return session.EffectReads
+}
 
 // changesOf returns the commands of a script that may change the database: all except
 // the read-only ones. A semicolon inside quotes also splits a command, which can only add to them.

@@ -16,8 +16,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 // NewCompletion returns the command `completion`.
 func NewCompletion(env *session.Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "completion SHELL",
-		Short: "Generate the shell completion script",
+		Use:         "completion SHELL",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Generate the shell completion script",
 		Long: `Generate the shell completion script for bash, zsh, fish or powershell. It also completes
 the names of clusters, process groups, namespaces and contexts.
 

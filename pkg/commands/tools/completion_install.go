@@ -35,8 +35,9 @@ type installOptions struct {
 func newCompletionInstall(env *session.Env) *cobra.Command {
 	var o installOptions
 	cmd := &cobra.Command{
-		Use:   "install",
-		Short: "Install shell completion for kubectl",
+		Use:         "install",
+		Annotations: session.EffectSaves.Declare(),
+		Short:       "Install shell completion for kubectl",
 		Long: `Install shell completion for kubectl fdb: write the program ` + CompletionProgram + `, which
 kubectl (1.26 and newer) runs to complete arguments of kubectl fdb. It must be on the PATH,
 so it is written to the first writable directory of the PATH that has this kubectl-fdb or a

@@ -26,8 +26,9 @@ var docsFormats = []string{"markdown", "man"}
 func NewDocs(env *session.Env) *cobra.Command {
 	var o docsOptions
 	cmd := &cobra.Command{
-		Use:   "docs --dir DIR",
-		Short: "Generate a reference page per command",
+		Use:         "docs --dir DIR",
+		Annotations: session.EffectSaves.Declare(),
+		Short:       "Generate a reference page per command",
 		Long: `Generate a reference page per command from its --help, as Markdown or man pages. Existing
 files of the same names are replaced. Man pages have the date of SOURCE_DATE_EPOCH, in
 seconds, if that is set. No API server is contacted.`,

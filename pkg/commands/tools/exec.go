@@ -32,6 +32,7 @@ func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
 	cmd := &cobra.Command{
 		Use:                   "exec [CLUSTER] [ID] [flags] -- PROGRAM [ARGUMENT...]",
+		Annotations:           session.EffectPrograms.Declare(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a program in a pod of a cluster",
 		Long: `Run a program in a pod of a cluster: the pod of the process group, or of --pod, else the pod
@@ -62,6 +63,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "container of the pod")
 	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
+	session.NotInSteps(cmd, "stdin")
 	session.CompleteWith(cmd, "pod", env.Completion().PodNames)
 	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd

@@ -28,8 +28,9 @@ type schemaOptions struct{ format.Flags }
 func NewSchema(env *session.Env) *cobra.Command {
 	var o schemaOptions
 	cmd := &cobra.Command{
-		Use:   "schema [KIND]",
-		Short: "Print the JSON schemas of the output",
+		Use:         "schema [KIND]",
+		Annotations: session.EffectReads.Declare(),
+		Short:       "Print the JSON schemas of the output",
 		Long: `Print the JSON schemas (2020-12) of the output. Without KIND the kinds of documents are
 listed. No API server is contacted.
 

@@ -38,8 +38,9 @@ type options struct {
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
 	cmd := &cobra.Command{
-		Use:   "eviction-webhook",
-		Short: "Run the admission webhook for pod evictions",
+		Use:         "eviction-webhook",
+		Annotations: session.EffectChanges.Declare(),
+		Short:       "Run the admission webhook for pod evictions",
 		Long: `Run the admission webhook for pod evictions: the API server calls it before each eviction,
 and it allows or denies it by the eviction rules of drain, so that kubectl drain,
 autoscalers and upgrades of nodes follow them. A denied eviction has the status 429 and the

@@ -32,7 +32,7 @@ type ForecastStep struct {
 	Arguments []string         `json:"arguments,omitempty"`
 	// Who has to approve; empty for other steps.
 	Who string `json:"who,omitempty"`
-	// Changes is true if the step approves changes: its command has --yes.
+	// Changes is true if the step may change objects or databases, or runs a program, and needs an approval.
 	Changes bool `json:"changes"`
 	// Forecast is the command that was run instead; empty if none was.
 	Forecast []string `json:"forecast,omitempty"`

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Effect is what a command may do beyond printing. Every command declares its own, beside its use: nothing
+// infers one from the flags that a command has or lacks.
+type Effect string
+
+const (
+	// EffectReads is the effect of a command that changes nothing: no object, no database, no file.
+	EffectReads Effect = "reads"
+	// EffectSaves is the effect of a command that only writes files of this machine.
+	EffectSaves Effect = "saves"
+	// EffectChanges is the effect of a command that changes objects or databases. With --dry-run it reads.
+	EffectChanges Effect = "changes"
+	// EffectPrograms is the effect of a command that runs programs or scripts of the user, which may do anything.
+	EffectPrograms Effect = "programs"
+)
+
+// effectAnnotation is the key of a declaration.
+const effectAnnotation = "kubectl-fdb/effect"
+
+// Declare returns the annotations of a command with this effect.
+func (e Effect) Declare() map[string]string { return map[string]string{effectAnnotation: string(e)} }
+
+// Declared returns the effect that a command declares; false for a command without a declaration, of which
+// nothing may be assumed.
+func Declared(cmd *cobra.Command) (Effect, bool) {
+	e := Effect(cmd.Annotations[effectAnnotation])
+	switch e {
+	case EffectReads, EffectSaves, EffectChanges, EffectPrograms:
+		return e, true
+	default:
+		return "", false
+	}
+}
+
+// dryRunFlag is the flag of a command's dry run.
+const dryRunFlag = "dry-run"
+
+// EffectOf returns the effect of a command with the flags that were parsed: the declared one, and that of
+// reading for a dry run of changes.
+func EffectOf(cmd *cobra.Command) (Effect, bool) {
+	e, declared := Declared(cmd)
+	if f := cmd.Flags().Lookup(dryRunFlag); e == EffectChanges && f != nil && f.Value.String() != f.DefValue {
+		return EffectReads, declared
+	}
+	return e, declared
+}
+
+// notInSteps is the annotation of flags that no step of a runbook may have.
+const notInSteps = "kubectl-fdb/not-in-steps"
+
+// NotInSteps marks flags that reach beyond a runbook: to files, streams and listeners of the machine that
+// runs it, or over a refusal. No step may have them.
+func NotInSteps(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		if err := cmd.Flags().SetAnnotation(name, notInSteps, []string{}); err != nil {
+			panic(err) // a flag that does not exist
+		}
+	}
+}
+
+// flagsOfSteps are the global flags that a step may have, by their letters if they have one. All others select an API server, a database, an
+// identity or a file: those are the ones that the run was started with.
+var flagsOfSteps = []string{"n", "q", "v", "color"}
+
+// FitsSteps reports whether a step of a runbook may have a flag of its command.
+func FitsSteps(cmd *cobra.Command, flag *pflag.Flag) bool {
+	if cmd.Root().PersistentFlags().Lookup(flag.Name) == flag {
+		return slices.Contains(flagsOfSteps, cmp.Or(flag.Shorthand, flag.Name))
+	}
+	_, marked := flag.Annotations[notInSteps]
+	return !marked
+}
