@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -24,6 +25,7 @@ var specValidation = []struct {
 }{
 	{"UpdateDatabaseConfiguration", (*v1beta2.FoundationDBCluster).ValidateRegions},
 	{"UpdateConfigMap", (*v1beta2.FoundationDBCluster).ValidateKnobs},
+	{"UpdateConfigMap", objects.ValidateOwned},
 }
 
 // specObserver rejects a spec that the stages of a pass must not carry out, as soon as it is

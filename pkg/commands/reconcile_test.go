@@ -53,15 +53,19 @@ func contradictRegions(g *given) {
 	d.Regions = []v1beta2.Region{{Datacenters: []v1beta2.DataCenter{{ID: "dc1", Priority: 1}}}, {Datacenters: []v1beta2.DataCenter{{ID: "dc2"}}}}
 }
 
-func suppressTraceEvents(g *given) {
-	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
-		v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_min_trace_severity=20"}},
+func setParameter(parameter v1beta2.FoundationDBCustomParameter) func(*given) {
+	return func(g *given) {
+		g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{parameter}},
+		}
 	}
 }
 
+var suppressTraceEvents = setParameter("knob_min_trace_severity=20")
+
 // A spec that is not carried out can still be read, and work on process groups goes on.
 func TestARejectedSpecBlocksPlanButNotReadsOrReplace(t *testing.T) {
-	for name, given := range map[string]func(*given){"regions": contradictRegions, "a knob": suppressTraceEvents} {
+	for name, given := range map[string]func(*given){"regions": contradictRegions, "a knob": suppressTraceEvents, "an argument of a pass": setParameter("class=storage")} {
 		for _, args := range [][]string{{"status", "sample"}, {"get", "process-groups", "sample"}, {"why", "sample"}, {"check", "sample"}, {"replace", "sample", "--class", "log", "--dry-run"}} {
 			t.Run(name+" and "+args[0], func(t *testing.T) {
 				g := up(t)
@@ -102,6 +106,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"a record that contradicts itself":                {given: func(g *given) { g.cluster.Resource.Spec.Version = "seven" }, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "is invalid"},
 		"regions that contradict each other":              {given: contradictRegions, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "spec.databaseConfiguration.usable_regions: Invalid value: 1: must be 2 while data centers dc1 and dc2"},
 		"the same with --wait":                            {given: contradictRegions, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitUsage, says: "give one a negative priority"},
+		"an argument that a pass sets": {given: setParameter("locality_instance_id=x"), args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "spec.processes[general].customParameters[0]: Forbidden: locality_instance_id=x: a pass sets locality_instance_id itself: remove the parameter"},
 		"a knob that suppresses trace events":             {given: suppressTraceEvents, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
 		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: exit.ExitUsage, says: "-o must be one of table"},
 		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, CheckFields, UpdateLockConfiguration, CancelReplacements, CheckDistribution, UpdateConfigMap"},

@@ -23,17 +23,19 @@ const (
 	KeyCAFile = "ca-file"
 	// keySidecarConf may come from the user's own data only, but counts in a hash.
 	keySidecarConf = "sidecar-conf"
+	// monitorKeyPrefix begins the keys of all monitor configurations.
+	monitorKeyPrefix = "fdbmonitor-conf-"
 )
 
 // monitorKey is the key of the monitor configuration that a pod mounts.
 func monitorKey(l Launch) string {
 	switch {
 	case l.ImageType == v1beta2.ImageTypeUnified:
-		return fmt.Sprintf("fdbmonitor-conf-%s-json", l.Class)
+		return fmt.Sprintf(monitorKeyPrefix+"%s-json", l.Class)
 	case l.Servers > 1:
-		return fmt.Sprintf("fdbmonitor-conf-%s-density-%d", l.Class, l.Servers)
+		return fmt.Sprintf(monitorKeyPrefix+"%s-density-%d", l.Class, l.Servers)
 	default:
-		return fmt.Sprintf("fdbmonitor-conf-%s", l.Class)
+		return monitorKeyPrefix + string(l.Class)
 	}
 }
 

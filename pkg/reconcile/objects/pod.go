@@ -24,16 +24,21 @@ func Pod(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) (*corev1
 		return nil, err
 	}
 	pod := &corev1.Pod{ObjectMeta: podMetadata(c, g), Spec: *spec}
-	maps.Copy(pod.Annotations, map[string]string{
-		v1beta2.AnnotationLastAppliedSpec: hash,
-		v1beta2.AnnotationPublicIPSource:  string(c.PublicIPSource()),
-		v1beta2.AnnotationImageType:       string(c.ImageType()),
-		v1beta2.AnnotationIPFamily:        decimal(c.PodIPFamily()),
-	})
+	maps.Copy(pod.Annotations, creationRecords(c, hash))
 	if terms := packTermsOf(c, g); terms != nil {
 		pod.Labels[v1beta2.LabelDistributionKey] = terms.key
 	}
 	return pod, nil
+}
+
+// creationRecords are the annotations that record how a pod is created.
+func creationRecords(c *v1beta2.FoundationDBCluster, hash string) map[string]string {
+	return map[string]string{
+		v1beta2.AnnotationLastAppliedSpec: hash,
+		v1beta2.AnnotationPublicIPSource:  string(c.PublicIPSource()),
+		v1beta2.AnnotationImageType:       string(c.ImageType()),
+		v1beta2.AnnotationIPFamily:        decimal(c.PodIPFamily()),
+	}
 }
 
 // podMetadata is the metadata that does not depend on how a pod was created, so that it can

@@ -30,11 +30,14 @@ func PublicIPSourceOf(pod *corev1.Pod) v1beta2.PublicIPSource {
 	return v1beta2.PublicIPSourcePod
 }
 
+// serversSuffix ends the names of the variables with the number of processes of a pod.
+const serversSuffix = "_SERVERS_PER_POD"
+
 // ServersPerPodOf is how many processes of the class a pod was created for.
 func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 	for i := range pod.Spec.Containers {
 		for _, v := range pod.Spec.Containers[i].Env {
-			if !strings.HasSuffix(v.Name, "_SERVERS_PER_POD") || v.Name != class.ServersPerPodVariable() { // most are none of any class
+			if !strings.HasSuffix(v.Name, serversSuffix) || v.Name != class.ServersPerPodVariable() { // most are none of any class
 				continue
 			}
 			n, err := strconv.Atoi(v.Value)

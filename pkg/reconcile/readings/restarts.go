@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // Bounce lists the process groups whose processes have to restart.
@@ -25,7 +26,8 @@ type Bounce struct {
 	MarkedForRemoval map[v1beta2.ProcessClass]int
 	// Excepted counts the groups of each class that the spec keeps from restarting.
 	Excepted map[v1beta2.ProcessClass]int
-	// processes are those of the status document by process group; nil without one.
+	// processes are those of the status document by process group; nil without one. Where the
+	// localities are wrong, they are those at the address of the group's pod.
 	processes map[string][]fdb.Process
 }
 
@@ -39,9 +41,36 @@ func CollectBounce(s plan.Snapshot) Bounce {
 		if g.ProcessClass.IsTester() || g.HasCondition(v1beta2.ConditionResourcesTerminating) {
 			continue
 		}
+		if misnamed := b.misnamed(s, g); len(misnamed) > 0 {
+			b.found(s, g, misnamed)
+			continue
+		}
 		b.classify(s, g)
 	}
 	return b
+}
+
+// misnamed returns the processes of a group that must restart, and that only the address of its pod identifies.
+func (b *Bounce) misnamed(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	if b.processes == nil || !mustRestart(s, g) || len(b.addressesOf(g)) > 0 && !g.HasCondition(v1beta2.ConditionMissingProcesses) {
+		return nil
+	}
+	return safety.Misnamed(s, g)
+}
+
+// found adds a group whose processes report another process group, from the address of its pod. They are
+// not missing, and only a restart makes them report as the group's.
+func (b *Bounce) found(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, misnamed []fdb.Process) {
+	switch {
+	case IsSpared(s, g.ProcessGroupID):
+		b.Excepted[g.ProcessClass]++
+		b.Spared = append(b.Spared, g.ProcessGroupID)
+	case g.HasCondition(v1beta2.ConditionIncorrectConfigMap):
+		b.outdated = append(b.outdated, string(g.ProcessGroupID))
+	default:
+		b.processes[string(g.ProcessGroupID)] = misnamed
+		b.add(g)
+	}
 }
 
 func (b *Bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {

@@ -43,6 +43,7 @@ var withoutDocument = map[string]string{
 	"EvictionKind":      "selects the rule; an unknown redundancy selects the strictest",
 	"EvictionSettles":   "allows nothing: chooses between waiting and a replacement, which has gates of its own; asks withoutRoles",
 	"HoldsNothing":      "the class",
+	"Misnamed":          "a process is found by its presence; nothing rests on its absence",
 	"NeverDisruptable":  "explains a refusal",
 	"MayHoldData":       "the status of the resource",
 	"OutageOf":          "dates what others found, for users only; no decision uses it",

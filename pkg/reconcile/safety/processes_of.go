@@ -51,6 +51,43 @@ func livePodHas(s plan.Snapshot, host string) bool {
 	return false
 }
 
+// Misnamed returns the processes at the address of a group's pod that report another process group, or
+// another number in it: their localities are wrong, since no other live pod has the address. With the
+// right arguments they report as the group's again.
+func Misnamed(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) []fdb.Process {
+	pod := s.Pod(g)
+	if s.Database.Status == nil || pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || pod.Spec.HostNetwork {
+		return nil
+	}
+	ips, err := objects.PublicIPs(pod)
+	if err != nil || len(ips) == 0 {
+		return nil
+	}
+	processes := s.Database.Status.ProcessesThat(func(p fdb.Process) bool {
+		return slices.ContainsFunc(ips, func(ip string) bool { return fdb.SameHost(ip, p.Address.Host) }) && p.Reporting() && !named(p, g)
+	})
+	if len(processes) > 0 && !onlyPodAt(s, pod, processes) {
+		return nil
+	}
+	return processes
+}
+
+// named reports whether a process reports the group, and its own number if it reports one.
+func named(p fdb.Process, g *v1beta2.ProcessGroupStatus) bool {
+	id := p.Locality[fdb.LocalityProcessID]
+	return p.InstanceID() == string(g.ProcessGroupID) && (id == "" || id == g.ProcessGroupID.ProcessID(objects.ServerAt(p.Address.Port)))
+}
+
+// onlyPodAt reports whether no other pod, not even a terminating one, has the address of one of the processes.
+func onlyPodAt(s plan.Snapshot, own *corev1.Pod, processes []fdb.Process) bool {
+	for name, pod := range s.Pods {
+		if name != own.Name && slices.ContainsFunc(processes, func(p fdb.Process) bool { return hasAddress(pod, p.Address.Host) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // hasAddress reports whether a pod has an address; no where its addresses are unknown.
 func hasAddress(pod *corev1.Pod, host string) bool {
 	ips, err := objects.PublicIPs(pod)

@@ -181,9 +181,10 @@ func (b *builder) parameters() {
 	const path = "spec.processes.*.customParameters"
 	lines := map[v1beta2.ProcessClass][]string{}
 	var groups, rules []string
+	passArguments := objects.ArgumentsOfAnyCluster()
 	for _, p := range b.processes() {
 		i := slices.IndexFunc(b.groups, func(g group) bool { return string(g.ID) == p.InstanceID() })
-		custom, own := splitCommandLine(p.CommandLine)
+		custom, own := splitCommandLine(p.CommandLine, passArguments)
 		lines[b.groups[i].Class] = append(lines[b.groups[i].Class], strings.Join(custom, "\n"))
 		groups, rules = append(groups, own["loggroup"]), append(rules, own["tls_verify_peers"])
 	}
@@ -211,18 +212,12 @@ func (b *builder) parameters() {
 	setPerClass(b, custom, func(c v1beta2.FoundationDBCustomParameters) bool { return len(c) == 0 }, func(s *v1beta2.ProcessSettings, c v1beta2.FoundationDBCustomParameters) { s.CustomParameters = c })
 }
 
-// passArguments are the arguments of fdbserver that a pass sets itself.
-var passArguments = []string{
-	"cluster_file", "seed_cluster_file", "public_address", "listen_address", "class", "logdir", "loggroup", "datadir", "tls_verify_peers", "locality_process_id",
-	"locality_instance_id", "locality_machineid", "locality_zoneid", "locality_dcid", "locality_data_hall", "locality_dns_name",
-}
-
 // splitCommandLine separates the arguments that a pass sets itself from others.
-func splitCommandLine(line string) (custom []string, own map[string]string) {
+func splitCommandLine(line string, passArguments map[string]bool) (custom []string, own map[string]string) {
 	own = map[string]string{}
 	for _, word := range strings.Fields(line)[min(1, len(strings.Fields(line))):] {
 		name, value, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if slices.Contains(passArguments, name) {
+		if passArguments[name] {
 			own[name] = value
 			continue
 		}

@@ -21,6 +21,11 @@ func settings() []Rule {
 			Why:  "A failed process group is replaced some time after a run recorded its condition. Without a watch, an operator or a failure detector nothing records it.",
 			find: undetected,
 		},
+		{
+			Code: "CFG-010", Severity: Error, Title: "The spec sets nothing that a pass sets itself",
+			Why:  "Arguments, variables, annotations and keys of the ConfigMap that a pass sets identify the processes and configure them. With other values a pass finds no process of the cluster again, so none is carried out.",
+			find: overrides,
+		},
 	}
 }
 
@@ -30,6 +35,14 @@ func droppedFields(f Facts) ([]Finding, string) {
 		found = append(found, one("foundationdbcluster/"+f.Cluster.Name,
 			fmt.Sprintf("the API server dropped %s: install manifests/crd, or use the annotation %s", field, field.Annotation()),
 			"get", "foundationdbcluster", f.Cluster.Name, "-o", "yaml")...)
+	}
+	return found, ""
+}
+
+func overrides(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, err := range objects.Overrides(f.Cluster) {
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Field+": "+err.Detail, "edit", "foundationdbcluster", f.Cluster.Name)...)
 	}
 	return found, ""
 }

@@ -164,6 +164,11 @@ var problems = map[string]problem{
 	"a field that the API server dropped": {"CFG-001", func(f *Facts) {
 		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"distributionConfig":{}}}`}
 	}, "the API server dropped spec.distributionConfig: install manifests/crd, or use the annotation kubectl-fdb/distribution-config", "get foundationdbcluster sample -o yaml"},
+	"an argument that a pass sets": {"CFG-010", func(f *Facts) {
+		settings := f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
+		settings.CustomParameters = v1beta2.FoundationDBCustomParameters{"locality-zoneid=a"}
+		f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral] = settings
+	}, "spec.processes[general].customParameters[0]: locality-zoneid=a: a pass sets locality_zoneid itself, from spec.faultDomain: remove the parameter", "edit foundationdbcluster sample"},
 	"a failure that no run has recorded":     {"CFG-002", condition(v1beta2.ConditionMissingPod), "it has failed, no run has recorded that, and none has acted for 6h", "fdb detect-failures sample"},
 	"a failure detector without a CronJob":   {"CFG-002", detecting(nil), "has no CronJob yet", "fdb plan sample"},
 	"a failure detector that is suspended":   {"CFG-002", detecting(func(j *batchv1.CronJob) { j.Spec.Suspend = new(true) }), "it is suspended", "describe cronjob sample-failure-detector"},

@@ -3,6 +3,7 @@ package status
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -17,7 +18,8 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 		return cleared, nil
 	}
 	variables := f.S.PodFiles[f.pod.Name].Variables
-	if len(f.processes) == 0 || variables == nil {
+	running := slices.Concat(f.processes, f.misnamed)
+	if len(running) == 0 || variables == nil {
 		return keep, nil
 	}
 	launch, err := objects.LaunchOf(f.pod, f.Group.ProcessClass)
@@ -28,7 +30,7 @@ var incorrectCommandLine = condition{v1beta2.ConditionIncorrectCommandLine, func
 	if err != nil {
 		return keep, err
 	}
-	for _, p := range f.processes {
+	for _, p := range running {
 		want, err := objects.CommandLineFrom(configuration, launch, p.number, variables)
 		if errors.Is(err, objects.ErrCommandLineTooLong) {
 			return keep, fmt.Errorf("%s: %w: shorten the custom parameters", f.Group.ProcessGroupID, err)

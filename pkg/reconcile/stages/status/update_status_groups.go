@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // GroupFacts are the known facts about one process group.
@@ -21,8 +22,11 @@ type GroupFacts struct {
 	pod *corev1.Pod
 	// servers is how many processes the group's pod runs.
 	servers int
-	// processes are those that report.
+	// processes are those that report as processes of the group.
 	processes []process
+	// misnamed are those that run in the group's pod and report another process group: they are missing,
+	// and their arguments are known.
+	misnamed []process
 	// hashes are the hashes of the configurations that pods should use.
 	hashes readings.ConfigHashes
 	// specs are the hashes of the current pod specs.
@@ -200,7 +204,7 @@ func (r reporting) process(g *v1beta2.ProcessGroupStatus, n int) *fdb.Process {
 	if p == nil {
 		p = r.byID[g.ProcessGroupID.ProcessID(n)]
 	}
-	if p == nil || !p.Reporting() {
+	if p == nil || !p.Reporting() || p.InstanceID() != string(g.ProcessGroupID) {
 		return nil
 	}
 	return p
@@ -218,6 +222,11 @@ func factsOf(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, r reporting) (Group
 	for n := 1; n <= f.servers; n++ {
 		if p := r.process(g, n); p != nil {
 			f.processes = append(f.processes, process{p, n})
+		}
+	}
+	if len(f.processes) == 0 {
+		for _, p := range safety.Misnamed(s, g) {
+			f.misnamed = append(f.misnamed, process{&p, objects.ServerAt(p.Address.Port)})
 		}
 	}
 	return f, nil
