@@ -3,10 +3,12 @@ package apply
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -34,6 +36,7 @@ func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
+	r.noteRefusals(ctx, &view)
 	if err := r.foresee(ctx, &view); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -55,6 +58,20 @@ func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
 	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
 		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
 	}})
+}
+
+// noteRefusals adds which objects of the plan the API server did not accept when a pass wrote them last.
+func (r *Run) noteRefusals(ctx context.Context, v *planned.PlanView) {
+	writes := slices.ContainsFunc(v.Items, func(item planned.PlanItem) bool { _, is := item.Details.(plan.Writing); return is })
+	if !writes || r.ResourceKind != nil {
+		return
+	}
+	refused := (session.ClusterReader{Env: r.Env, Key: r.Key}).Lease(ctx).Refusals
+	for _, item := range v.Items {
+		if found, is := plan.RefusalOf(item.Details, refused); is {
+			v.Refusals = append(v.Refusals, found)
+		}
+	}
 }
 
 // subjectsOf returns the subjects of the plan's actions by kind.

@@ -47,6 +47,35 @@ var (
 	errNoAnswer = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
 )
 
+func rejected(kind plan.RefusalKind) error {
+	return &reconcile.AdmissionError{Refusal: plan.NewRefusal(plan.WrittenPod, "p", kind, "pods", "the API server's text")}
+}
+
+// What needs none of the refused objects is still done, so the command does not end like one that a gate refused.
+func TestARefusalByAPolicyIsNotWaitedFor(t *testing.T) {
+	g := newGiven(t)
+	g.cluster.Refuse = refuse("CreatePod", rejected(plan.RefusedByPolicy))
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitRefused || len(g.cluster.Volumes) == 0 {
+		t.Errorf("got %d with %d PVCs: %s", code, len(g.cluster.Volumes), &g.err)
+	}
+	if text := g.out.String() + g.err.String(); strings.Contains(text, "can-i") || !strings.Contains(text, "an admission policy or webhook pods refused 9 objects") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// fullFor is a quota without room for pods for a while.
+func fullFor(d time.Duration) func(*given) {
+	return func(g *given) {
+		until := g.cluster.Now().Add(d)
+		g.cluster.Refuse = func(a plan.Action) error {
+			if plan.KindOf(a) == "CreatePod" && g.cluster.Now().Before(until) {
+				return rejected(plan.RefusedByQuota)
+			}
+			return nil
+		}
+	}
+}
+
 func contradictRegions(g *given) {
 	d := &g.cluster.Resource.Spec.DatabaseConfiguration
 	d.UsableRegions = 1
@@ -127,6 +156,9 @@ func TestReconcileExitCodes(t *testing.T) {
 			g.denied = []string{"create pods/exec", "update foundationdbclusters.apps.foundationdb.org/status"}
 		}, args: []string{"sample", "--yes"}, want: exit.ExitForbidden, says: "not permitted in namespace fdb: update foundationdbclusters.apps.foundationdb.org/status, create pods/exec (nothing was changed)"},
 		"rights that are missing in the middle of a pass": {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", forbidden) }, args: []string{"sample", "--yes"}, want: exit.ExitForbidden},
+		"a full quota is waited for":                      {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", rejected(plan.RefusedByQuota)) }, args: []string{"sample", "--yes"}, want: exit.ExitWaiting, says: "hint: wait until done: kubectl fdb reconcile sample --wait --yes"},
+		"a full quota is waited for until the timeout":    {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", rejected(plan.RefusedByQuota)) }, args: []string{"sample", "--yes", "--wait", "--timeout", "2m"}, want: exit.ExitWaiting, says: "ResourceQuota pods refused 9 objects"},
+		"a quota with room again is no end":               {given: fullFor(time.Minute), args: []string{"sample", "--yes", "--wait"}, want: exit.ExitDone},
 		"someone else's write":                            {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", conflict) }, args: []string{"sample", "--yes"}, want: exit.ExitConflict},
 		"some of it failed":                               {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes"}, want: exit.ExitPartly},
 		"a failure is not waited out":                     {given: func(g *given) { g.cluster.Refuse = refuse("CreatePod", errors.New("quota")) }, args: []string{"sample", "--yes", "--wait"}, want: exit.ExitPartly},

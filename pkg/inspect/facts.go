@@ -51,6 +51,8 @@ type Lease struct {
 	OperationActive bool
 	// Abort is the request to end the operation; nil for none.
 	Abort *reconcile.OperationAbort
+	// Refusals are the objects that the API server did not accept when a pass wrote them last.
+	Refusals []plan.Refusal
 }
 
 // HeldAt returns the holder at a time, empty when the Lease has expired by then.

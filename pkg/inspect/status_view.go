@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // StatusView is the document of `status`: the state of one cluster.
@@ -28,6 +29,9 @@ type StatusView struct {
 	Locks          LocksView          `json:"locks"`
 	// Rollout is a change that is reaching the process groups; absent without one.
 	Rollout *RolloutView `json:"rollout,omitempty"`
+	// Refusals are the objects that the API server did not accept when a pass wrote them last; absent where there are
+	// none, or all exist by now.
+	Refusals []plan.Refusal `json:"refusals,omitempty"`
 	// Backups are those of the cluster and the restores into it, by their status; absent where
 	// there are none, and in lists of clusters.
 	Backups *RecordedBackupsView `json:"backups,omitempty"`
@@ -182,6 +186,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 		Reconciliation: f.reconciliation(),
 		Locks:          f.Locks(),
 		Rollout:        f.Rollout(),
+		Refusals:       f.Refusals(),
 		Backups:        f.recordedBackups(),
 		Distribution:   f.Distribution(),
 	}

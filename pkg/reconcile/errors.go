@@ -91,6 +91,32 @@ func (e *NotYetError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *NotYetError) Unwrap() error { return e.Err }
 
+// AdmissionError means that the API server did not accept an object, although the user has the permission to write
+// it. It does not unwrap to the error of the API server, whose code is that of a missing permission.
+type AdmissionError struct{ Refusal plan.Refusal }
+
+func (e *AdmissionError) Error() string { return e.Refusal.Text() }
+
+// refusalsIn returns the refusals in an error; none if anything else went wrong as well.
+func refusalsIn(err error) []plan.Refusal {
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		var all []plan.Refusal
+		for _, each := range several.Unwrap() {
+			found := refusalsIn(each)
+			if len(found) == 0 {
+				return nil
+			}
+			all = append(all, found...)
+		}
+		return all
+	}
+	if refused, is := errors.AsType[*AdmissionError](err); is {
+		return []plan.Refusal{refused.Refusal}
+	}
+	return nil
+}
+
 // gatesError means that the gates could not be evaluated, so that nothing may be changed.
 type gatesError struct{ err error }
 

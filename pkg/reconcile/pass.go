@@ -203,7 +203,11 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		unchecked   *gatesError
 		invalid     *InvalidSpecError
 	)
-	switch {
+	switch rejected := refusalsIn(err); {
+	case len(rejected) > 0: // later stages may still do what needs none of these objects
+		d := plan.Decision{Hold: plan.RefusedHold(rejected)}
+		p.Report(StageDecided{Stage: stage.Name, Decision: d})
+		p.conclude(stage, d)
 	case errors.As(err, &held):
 		p.ended(stage, Waiting, err)
 		p.result.Failures = append(p.result.Failures, held)

@@ -33,7 +33,7 @@ func NewScheme() (*runtime.Scheme, error) {
 // NewMapper maps the kinds in use, which saves discovery requests to the API server.
 func NewMapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret", "ServiceAccount"} {
+	for _, kind := range []string{"Pod", "PersistentVolumeClaim", "Service", "ConfigMap", "Event", "Secret", "ServiceAccount", "ResourceQuota", "LimitRange"} {
 		m.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
 	m.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)

@@ -122,6 +122,11 @@ func BudgetPermissions() []Permission {
 	}
 }
 
+// NamespacePermissions are required to find out which rule of a namespace refuses an object.
+func NamespacePermissions() []Permission {
+	return []Permission{{"list", "", "resourcequotas", ""}, {"list", "", "limitranges", ""}, {"get", "", "namespaces", ""}}
+}
+
 // EvictPermissions are required to delete pods by the eviction API.
 func EvictPermissions() []Permission { return []Permission{{"create", "", "pods", "eviction"}} }
 

@@ -40,6 +40,9 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
+	for _, r := range plan.ByRule(v.Refusals) {
+		layout.Entry(w, o.in(red, "refused before:")+" ", r.Summary(v.Refusals))
+	}
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	if v.Pause != nil && v.AsOf != nil {

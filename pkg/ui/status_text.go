@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -63,6 +64,9 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	}
 	if v.Rollout != nil {
 		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Text())
+	}
+	for _, r := range plan.ByRule(v.Refusals) {
+		p.entry(o.in(red, "refused:")+" ", r.Summary(v.Refusals))
 	}
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)

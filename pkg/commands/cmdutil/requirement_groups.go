@@ -85,7 +85,12 @@ func readingLeftovers() []Requirement {
 }
 
 func reconciling() []Requirement {
-	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), waiting(), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), namespaced(), waiting(), finding(), beyond(), operators(), auditing())
+}
+
+// namespaced returns what is required to name the rule of a namespace that refuses an object.
+func namespaced() []Requirement {
+	return optional("the rule of the namespace that refuses an object is not named", session.NamespacePermissions()...)
 }
 
 // keeping returns what is required for the objects that only some clusters request.

@@ -43,6 +43,9 @@ type PlanView struct {
 	// Pause is why operators skip the cluster, and until when; absent where it is not paused. A pass
 	// acts on it regardless.
 	Pause *inspect.PauseView `json:"pause,omitempty"`
+	// Refusals are the objects among those of the items that the API server did not accept when a pass wrote them last;
+	// absent for none.
+	Refusals []plan.Refusal `json:"refusals,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 

@@ -232,7 +232,7 @@ func (w *why) remaining(g *v1beta2.ProcessGroupStatus) Chain {
 func (w *why) stage(c *Chain, g *v1beta2.ProcessGroupStatus, stage plan.StageName) (acts bool) {
 	if item, ok := w.itemFor(stage, g.ProcessGroupID); ok {
 		c.Reasons = append(c.Reasons, Link{Stage: stage, Message: "the next pass will " + item.Summary, key: item.Kind, own: true})
-		return true
+		return !w.wasRefused(c, item)
 	}
 	if early, is := w.unreached(stage); is && stage != plan.StageReplaceFailedPods {
 		c.Reasons = append(c.Reasons, early)

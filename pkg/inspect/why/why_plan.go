@@ -129,7 +129,7 @@ func (w *why) actionsBeside(others []Chain) []Chain {
 		Summary: fmt.Sprintf("has %s pending (%s)", phrase.Count(len(items), "action"), phrase.Some(kindsOf(items), inspect.MostNamed)),
 		Next:    []string{w.FDB("reconcile", w.name)},
 	}
-	for _, keep := range []func([]planned.PlanItem, *Chain) bool{w.byGates, w.byOperation, w.byLease, w.byLock} {
+	for _, keep := range []func([]planned.PlanItem, *Chain) bool{w.byGates, w.byOperation, w.byLease, w.byLock, w.byRefusals} {
 		if keep(items, &c) {
 			return []Chain{c}
 		}

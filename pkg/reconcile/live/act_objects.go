@@ -15,13 +15,16 @@ import (
 )
 
 // objectWriter changes the Kubernetes objects of process groups, and nodes.
-type objectWriter struct{ *Options }
+type objectWriter struct {
+	*Options
+	refusals *refusals
+}
 
 // create creates an object. An existing one of the same name is an error: it did not exist
 // when the stage decided, so another client created it.
 func (w *objectWriter) create(ctx context.Context, object client.Object) error {
 	object = object.DeepCopyObject().(client.Object) // a deep copy has the type of its original
-	if err := w.Client.Create(ctx, object); err != nil {
+	if err := w.refusals.after(ctx, "create", object, w.Client.Create(ctx, object)); err != nil {
 		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
 	}
 	return nil
@@ -37,7 +40,7 @@ func (w *objectWriter) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap
 // update writes an object with the resource version that it was read with, so that a change
 // by another client in between is a conflict and not lost.
 func (w *objectWriter) update(ctx context.Context, object client.Object) error {
-	if err := w.Client.Update(ctx, object); err != nil {
+	if err := w.refusals.after(ctx, "update", object, w.Client.Update(ctx, object)); err != nil {
 		return fmt.Errorf("update %T %s: %w", object, object.GetName(), err)
 	}
 	return nil

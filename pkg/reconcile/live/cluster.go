@@ -81,6 +81,7 @@ type Cluster struct {
 	leases     *leaseKeeper
 	locks      *lockKeeper
 	objects    *objectWriter
+	refusals   *refusals
 	status     *statusWriter
 	inDatabase *databaseWriter
 	operators  *operators
@@ -91,12 +92,13 @@ func New(o Options) *Cluster { return newCluster(&o) }
 
 func newCluster(o *Options) *Cluster {
 	w := &Cluster{Options: o, known: &known{Options: o}}
-	w.leases = &leaseKeeper{Options: o}
+	w.refusals = &refusals{Options: o}
+	w.leases = &leaseKeeper{Options: o, refusals: w.refusals}
 	w.db = &database{Options: o, known: w.known, leases: w.leases}
 	w.files = &podFiles{Options: o, known: w.known}
 	w.reader = &reader{Options: o, known: w.known, db: w.db, files: w.files}
 	w.locks = &lockKeeper{Options: o, db: w.db}
-	w.objects = &objectWriter{Options: o}
+	w.objects = &objectWriter{Options: o, refusals: w.refusals}
 	w.status = &statusWriter{Options: o, known: w.known}
 	w.inDatabase = &databaseWriter{Options: o, known: w.known, db: w.db, status: w.status}
 	w.operators = &operators{Options: o, known: w.known}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -68,7 +69,7 @@ func sample() *v1beta2.FoundationDBCluster {
 func scheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	s := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, policyv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, v1beta2.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, policyv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, v1beta2.AddToScheme} {
 		if err := add(s); err != nil {
 			t.Fatal(err)
 		}
@@ -272,6 +273,8 @@ type requestLog struct {
 	seen []string
 	// refuse returns an error for requests that should fail.
 	refuse func(request string) error
+	// permitted answers whether the user may do anything.
+	permitted bool
 	// answer may change what a list request returned.
 	answer func(list client.ObjectList, options client.ListOptions) error
 }
@@ -334,6 +337,10 @@ func (l *requestLog) before(api client.WithWatch) client.Client {
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if err := l.note("create", o, o.GetName()); err != nil {
 				return err
+			}
+			if review, is := o.(*authorizationv1.SelfSubjectAccessReview); is {
+				review.Status.Allowed = l.permitted
+				return nil
 			}
 			return c.Create(ctx, o, opts...)
 		},

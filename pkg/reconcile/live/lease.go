@@ -51,6 +51,7 @@ func BackupLeaseName(backup string) string { return "kubectl-fdb-backup-" + back
 // leaseKeeper takes, renews and releases the Lease of this run.
 type leaseKeeper struct {
 	*Options
+	refusals *refusals
 
 	mu        sync.Mutex
 	held      *heldLease
@@ -232,6 +233,7 @@ func (l *leaseKeeper) releaseLease(ctx context.Context) error {
 		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
+	l.refusals.note(lease)
 	if err := l.Client.Update(ctx, lease); err != nil {
 		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}

@@ -6,6 +6,7 @@ type HoldCode string
 // The reasons of holds.
 const (
 	HoldAddressesUnknown         HoldCode = "addresses-unknown"          // the database does not report the addresses of processes
+	HoldAdmissionRefused         HoldCode = "admission-refused"          // the API server does not accept an object, and time does not help
 	HoldAgentsNotOwned           HoldCode = "agents-not-owned"           // a Deployment of that name belongs to something else
 	HoldAgentsStarting           HoldCode = "agents-starting"            // backup agents are not ready yet
 	HoldAnnotationInvalid        HoldCode = "annotation-invalid"         // an annotation of the resource has an invalid value
@@ -73,6 +74,7 @@ const (
 	HoldPodsUnsettled            HoldCode = "pods-unsettled"             // pods are starting or terminating
 	HoldProcessesStarting        HoldCode = "processes-starting"         // processes are starting
 	HoldProcessesUnknown         HoldCode = "processes-unknown"          // cannot determine which processes these are
+	HoldQuotaExhausted           HoldCode = "quota-exhausted"            // a ResourceQuota has no room for an object
 	HoldRegionNotFull            HoldCode = "region-not-full"            // a region has no full copy yet
 	HoldRegionSteps              HoldCode = "region-steps"               // further steps between regions follow
 	HoldRemovalInSpec            HoldCode = "removal-in-spec"            // the spec lists the process groups for removal

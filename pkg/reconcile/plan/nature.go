@@ -31,6 +31,7 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldRestartsPending: true, HoldRestoreRunning: true, HoldServiceAddressMissing: true, HoldSpecsFrozen: true,
 	HoldTLSConversionActive: true, HoldTooFewPods: true, HoldUpgradeActive: true, HoldVersionNotSeen: true,
 
+	HoldAdmissionRefused: false, HoldQuotaExhausted: false,
 	HoldAgentsNotOwned: false, HoldAnnotationInvalid: false, HoldBackupDeletionBlocked: false, HoldBackupStateRefused: false,
 	HoldBackupStateUnknown: false, HoldBudgetConflict: false, HoldBudgetsUnknown: false, HoldClientsIncompatible: false,
 	HoldConnectionStringUnproven: false, HoldCoordinatorsIncomplete: false, HoldDatabaseLost: false, HoldDatabaseUnavailable: false,

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // Fit is whether a copy of a running pod could be scheduled on another node.
@@ -134,11 +136,11 @@ func (p Places) lacks(node *corev1.Node, pod *corev1.Pod) (reason string, known 
 	free := node.Status.Allocatable.DeepCopy()
 	places := free[corev1.ResourcePods]
 	for _, other := range p.on(node) {
-		take(free, requests(other))
+		take(free, objects.PodRequests(other))
 		places.Sub(*resource.NewQuantity(1, resource.DecimalSI))
 	}
-	for _, name := range slices.Sorted(maps.Keys(requests(pod))) {
-		want := requests(pod)[name]
+	for _, name := range slices.Sorted(maps.Keys(objects.PodRequests(pod))) {
+		want := objects.PodRequests(pod)[name]
 		if have := free[name]; have.Cmp(want) < 0 && !want.IsZero() {
 			return "with too little " + string(name), true
 		}
@@ -159,36 +161,4 @@ func take(from, what corev1.ResourceList) {
 		left.Sub(n)
 		from[name] = left
 	}
-}
-
-// requests are the resource requests of a pod: those of its containers and sidecars together,
-// or of any one init container, whichever is more.
-func requests(pod *corev1.Pod) corev1.ResourceList {
-	sum := pod.Spec.Overhead.DeepCopy()
-	if sum == nil {
-		sum = corev1.ResourceList{}
-	}
-	add := func(what corev1.ResourceList) {
-		for name, n := range what {
-			total := sum[name]
-			total.Add(n)
-			sum[name] = total
-		}
-	}
-	for _, c := range pod.Spec.Containers {
-		add(c.Resources.Requests)
-	}
-	for _, c := range pod.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(c.Resources.Requests)
-		}
-	}
-	for _, c := range pod.Spec.InitContainers {
-		for name, n := range c.Resources.Requests {
-			if total := sum[name]; total.Cmp(n) < 0 {
-				sum[name] = n
-			}
-		}
-	}
-	return sum
 }

@@ -6,6 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 func TestWhichTaintsAPodTolerates(t *testing.T) {
@@ -67,7 +69,7 @@ func TestPodRequestsCountInitContainersSidecarsAndOverhead(t *testing.T) {
 		if tc.overhead != "" {
 			pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(tc.overhead)}
 		}
-		if got := requests(pod)[corev1.ResourceCPU]; got.Cmp(resource.MustParse(tc.want)) != 0 {
+		if got := objects.PodRequests(pod)[corev1.ResourceCPU]; got.Cmp(resource.MustParse(tc.want)) != 0 {
 			t.Errorf("%s: %s, want %s", name, got.String(), tc.want)
 		}
 		if tc.overhead != "" && pod.Spec.Overhead.Cpu().Cmp(resource.MustParse(tc.overhead)) != 0 {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // near reports whether a node is where the pod's required affinity to other pods lets it run. As
@@ -90,7 +92,7 @@ func (p Places) ElsewhereTogether(pods []*corev1.Pod) []Fit {
 func (p Places) bucket(key string, pods []*corev1.Pod, members []int) Fit {
 	inOrder := slices.Clone(members)
 	slices.SortStableFunc(inOrder, func(a, b int) int {
-		cpu, other := requests(pods[a])[corev1.ResourceCPU], requests(pods[b])[corev1.ResourceCPU]
+		cpu, other := objects.PodRequests(pods[a])[corev1.ResourceCPU], objects.PodRequests(pods[b])[corev1.ResourceCPU]
 		return other.Cmp(cpu)
 	})
 	p.Pods = slices.Clone(p.Pods)

@@ -140,8 +140,11 @@ func CodeOf(err error) int {
 		unreachable *reconcile.UnreachableError
 		missing     *live.NotFoundError
 		invalid     *live.InvalidResourceError
+		rejected    *reconcile.AdmissionError
 	)
 	switch {
+	case errors.As(err, &rejected):
+		return rejectionCode(rejected)
 	case errors.As(err, &missing), errors.As(err, &invalid):
 		return ExitUsage
 	case errors.As(err, &held), errors.As(err, &active), errors.As(err, &beyond):
@@ -192,6 +195,14 @@ func RefusalCode(e *reconcile.RefusedError) int {
 	}
 }
 
+// rejectionCode separates what time can end from what a user has to change.
+func rejectionCode(e *reconcile.AdmissionError) int {
+	if e.Refusal.Waits() {
+		return ExitWaiting
+	}
+	return ExitRefused
+}
+
 // isUnreachable reports whether an error means that there was no answer, or only a part of one.
 func isUnreachable(err error) bool {
 	var (
@@ -215,7 +226,7 @@ func Worst(errs []error) int {
 	for _, err := range errs {
 		found[CodeOf(err)] = true
 	}
-	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitPartly, ExitInternal} {
+	for _, code := range []int{ExitUsage, ExitUnreachable, ExitForbidden, ExitConflict, ExitRefused, ExitPartly, ExitWaiting, ExitInternal} {
 		if found[code] {
 			return code
 		}

@@ -161,6 +161,11 @@ var problems = map[string]problem{
 	"another configuration":               {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
 	"something to reconcile":              {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
 	"reconciliation is paused":            {"DRIFT-003", func(f *Facts) { f.Cluster.Spec.Skip = true }, "spec.skip", `{"spec":{"skip":false}}`},
+	"a pod that a quota refuses": {"ADM-001", func(f *Facts) {
+		pod := f.first("log").PodName(f.Cluster)
+		delete(f.Pods, pod)
+		f.Lease.Refusals = []plan.Refusal{{ObjectKind: plan.WrittenPod, ObjectName: pod, Verb: "create", Kind: plan.RefusedByQuota, By: "pods", Message: "exceeded", Since: noon}}
+	}, "ResourceQuota pods refused: exceeded; raise the ResourceQuota", "fdb reconcile sample --dry-run=server"},
 	"a field that the API server dropped": {"CFG-001", func(f *Facts) {
 		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"distributionConfig":{}}}`}
 	}, "the API server dropped spec.distributionConfig: install manifests/crd, or use the annotation kubectl-fdb/distribution-config", "get foundationdbcluster sample -o yaml"},
@@ -392,7 +397,7 @@ func TestRulesThatCannotBeEvaluatedAreNotChecked(t *testing.T) {
 		"the shared lists were not read": {func(f *Facts) {
 			f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false)
 		}, []string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "were not read"},
-		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005"}, "could not be read"},
+		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005", "ADM-001"}, "could not be read"},
 		"permissions that are unknown": {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "the permissions could not be read"},
 		"a disk of unknown size": {func(f *Facts) {
 			f.eachProcess(f.first("storage"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleLog}} })

@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// refusedBefore is a cluster of which a pod is missing, because a rule refused it in the pass before.
+func refusedBefore(t *testing.T, kind plan.RefusalKind) *given {
+	t.Helper()
+	g := up(t)
+	var pod string
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStateless {
+			pod = group.PodName(g.cluster.Resource)
+		}
+	}
+	g.cluster.KillPod(pod)
+	g.cluster.Tick(time.Minute)
+	r := plan.NewRefusal(plan.WrittenPod, pod, kind, "pods", "exceeded quota: pods, requested: pods=1, used: pods=7, limited: pods=7")
+	r.Verb, r.Since = "create", g.cluster.Now().Add(-5*time.Minute)
+	text, err := json.Marshal([]plan.Refusal{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.objects = append(g.objects, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "fdb", Name: live.LeaseName("sample"), Annotations: map[string]string{live.AnnotationRefusals: string(text)},
+	}})
+	return g
+}
+
+func TestEveryViewReportsWhatTheLastPassWasRefused(t *testing.T) {
+	for _, args := range [][]string{{"why"}, {"status"}, {"plan"}, {"check"}, {"describe"}} {
+		for kind, rule := range map[plan.RefusalKind]string{plan.RefusedByQuota: "ResourceQuota pods", plan.RefusedByPolicy: "an admission policy or webhook pods"} {
+			t.Run(args[0]+" after "+string(kind), func(t *testing.T) {
+				g := refusedBefore(t, kind)
+				g.run(append(args, "sample")...)
+				flat := strings.Join(strings.Fields(g.out.String()), " ")
+				if !strings.Contains(flat, rule) || !strings.Contains(flat, "used: pods=7") {
+					t.Errorf("%s does not report the refusal:\n%s%s", args[0], &g.out, &g.err)
+				}
+				if strings.Contains(flat, "none has run") {
+					t.Errorf("%s reports that no pass has run:\n%s", args[0], &g.out)
+				}
+				g.run(append(args, "sample", "-o", "json")...) // validated against its schema
+			})
+		}
+	}
+}
+
+func TestAViewDoesNotReportTheRefusalOfAnObjectThatExists(t *testing.T) {
+	for _, args := range [][]string{{"why"}, {"status"}, {"plan"}, {"check"}} {
+		g := refusedBefore(t, plan.RefusedByQuota)
+		if code := g.run("reconcile", "sample", "--yes", "--wait"); code != 0 {
+			t.Fatalf("%d: %s", code, &g.err)
+		}
+		g.run(append(args, "sample")...)
+		if strings.Contains(g.out.String(), "ResourceQuota pods") {
+			t.Errorf("%s still reports it:\n%s", args[0], &g.out)
+		}
+	}
+}

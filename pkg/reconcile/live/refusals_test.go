@@ -1,0 +1,193 @@
+package live_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	validation "k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+var newPod = plan.CreatePod{Group: "storage-1", Name: "sample-storage-1", Object: &corev1.Pod{
+	ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "sample-storage-1"},
+	Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "foundationdb"}}},
+}}
+
+// refusing makes the creation of one object fail, and answers what the user is permitted.
+func (f *field) refusing(request string, err error, permitted bool) {
+	f.log.permitted = permitted
+	f.log.refuse = func(r string) error {
+		if r == request {
+			return err
+		}
+		return nil
+	}
+}
+
+func refusedPod(text string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, newPod.Name, errors.New(text))
+}
+
+func policyError() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, newPod.Name, errors.New("denied request: label team is required"))
+	err.ErrStatus.Reason, err.ErrStatus.Code = metav1.StatusReasonInvalid, 422
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Message: "label team is required"}}
+	return err
+}
+
+func terminatingError() error {
+	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, newPod.Name, errors.New("unable to create new content"))
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	return err
+}
+
+func fullQuota() *corev1.ResourceQuota {
+	one := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
+	return &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "pods"}, Status: corev1.ResourceQuotaStatus{Hard: one, Used: one}}
+}
+
+func TestARefusalByAdmissionIsNoMissingPermission(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, newPod.Name, required("spec.containers"))
+	tests := map[string]struct {
+		err       error
+		permitted bool
+		given     func(*field)
+		want      plan.RefusalKind
+		by        string
+	}{
+		"RBAC has no rule":                   {err: refusedPod("exceeded quota: these words decide nothing")},
+		"the quota is full":                  {err: refusedPod("no"), permitted: true, given: func(f *field) { f.store(fullQuota()) }, want: plan.RefusedByQuota, by: "pods"},
+		"something else refuses":             {err: refusedPod("exceeded quota: these words decide nothing"), permitted: true, want: plan.RefusedByPolicy},
+		"a policy answers with its own code": {err: policyError(), want: plan.RefusedByPolicy},
+		"the object is invalid":              {err: invalid, want: plan.RefusedAsInvalid},
+		"the request is bad":                 {err: apierrors.NewBadRequest("no"), want: plan.RefusedAsInvalid},
+		"the namespace is being deleted":     {err: terminatingError(), want: plan.RefusedByNamespace},
+		"another run has created it":         {err: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "pods"}, newPod.Name), permitted: true},
+		"the API server is not available":    {err: apierrors.NewServiceUnavailable("etcd"), permitted: true},
+		"the namespace requires restricted pods": {err: refusedPod("no"), permitted: true, given: func(f *field) {
+			f.store(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace, Labels: map[string]string{admission.LabelPodSecurity: "restricted"}}})
+			first := true
+			f.log.refuse = func(r string) error {
+				if r == "create Pod sample-storage-1" && first {
+					first = false
+					return refusedPod("no")
+				}
+				return nil
+			}
+		}, want: plan.RefusedByPodSecurity, by: "restricted"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, sample())
+			f.refusing("create Pod sample-storage-1", tc.err, tc.permitted)
+			if tc.given != nil {
+				tc.given(f)
+			}
+			f.begin()
+			err := f.cluster.Act(t.Context(), newPod)
+			refused, is := errors.AsType[*reconcile.AdmissionError](err)
+			switch {
+			case err == nil:
+				t.Fatal("the pod was created")
+			case tc.want == "" && is:
+				t.Errorf("got %v, want the error of the API server", err)
+			case tc.want != "" && !is:
+				t.Errorf("got %v, want %s", err, tc.want)
+			case is && (refused.Refusal.Kind != tc.want || refused.Refusal.By != tc.by || refused.Refusal.Object() != "Pod/sample-storage-1"):
+				t.Errorf("got %+v, want %s %s", refused.Refusal, tc.want, tc.by)
+			}
+		})
+	}
+}
+
+func (f *field) store(o client.Object) {
+	f.t.Helper()
+	if err := f.api.Create(f.t.Context(), o); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *field) refusals() []plan.Refusal {
+	f.t.Helper()
+	lease := &coordinationv1.Lease{}
+	if err := f.api.Get(f.t.Context(), named(live.LeaseName(key.Name)), lease); err != nil {
+		f.t.Fatal(err)
+	}
+	return live.RefusalsOf(lease)
+}
+
+func (f *field) runOnce(a plan.Action) {
+	f.t.Helper()
+	f.begin()
+	_ = f.cluster.Act(f.t.Context(), a) // the refusals tell
+	if err := f.cluster.End(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestARefusalIsRememberedUntilItsObjectIsCreated(t *testing.T) {
+	f := newField(t, sample(), fullQuota())
+	f.refusing("create Pod sample-storage-1", refusedPod("exceeded\nquota"), true)
+	f.runOnce(newPod)
+	first := f.refusals()
+	if len(first) != 1 || first[0].Kind != plan.RefusedByQuota || strings.Contains(first[0].Message, "\n") {
+		t.Fatalf("got %+v", first)
+	}
+	f.tick(3e9)
+	f.runOnce(newPod)
+	if again := f.refusals(); len(again) != 1 || !again[0].Since.Equal(first[0].Since) {
+		t.Errorf("got %+v, want since %s", again, first[0].Since)
+	}
+	f.runOnce(plan.CreatePVC{Name: "c", Object: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c"}}})
+	if kept := f.refusals(); len(kept) != 1 {
+		t.Errorf("after a PVC was created: %+v", kept)
+	}
+	f.log.refuse = nil
+	f.runOnce(newPod)
+	if left := f.refusals(); len(left) != 0 {
+		t.Errorf("after the pod was created: %+v", left)
+	}
+}
+
+func TestRememberedRefusalsAreFewAndShort(t *testing.T) {
+	f := newField(t, sample())
+	f.log.permitted = true
+	f.log.refuse = func(r string) error {
+		if strings.HasPrefix(r, "create Pod") {
+			return refusedPod(strings.Repeat("ä long text ", 1000))
+		}
+		return nil
+	}
+	f.begin()
+	for n := range 100 {
+		pod := newPod
+		pod.Name = "sample-storage-" + strings.Repeat("1", n+1)
+		pod.Object = newPod.Object.DeepCopy()
+		pod.Object.Name = pod.Name
+		_ = f.cluster.Act(t.Context(), pod) // the refusals tell
+	}
+	if err := f.cluster.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(f.refusals())
+	if err != nil || len(text) > 8<<10 || len(f.refusals()) == 0 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+func required(path string) validation.ErrorList {
+	return validation.ErrorList{validation.Required(validation.NewPath(path), "")}
+}

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// RefusalKind is which rule of the API server does not accept an object.
+type RefusalKind string
+
+// The rules. None of them is a missing permission.
+const (
+	RefusedByQuota       RefusalKind = "quota"        // a ResourceQuota is exhausted
+	RefusedByQuotaValues RefusalKind = "quota-values" // a ResourceQuota requires values that the object does not have
+	RefusedByLimitRange  RefusalKind = "limit-range"  // a LimitRange does not allow the resources of the object
+	RefusedByPodSecurity RefusalKind = "pod-security" // the Pod Security level of the namespace does not allow the pod
+	RefusedByPolicy      RefusalKind = "policy"       // a ValidatingAdmissionPolicy, a webhook or another admission plugin refused
+	RefusedAsInvalid     RefusalKind = "invalid"      // the object is not valid for this API server
+	RefusedByNamespace   RefusalKind = "namespace"    // the namespace is being deleted
+)
+
+// Refusal is an object that the API server did not accept, although the user has the permission to create it.
+type Refusal struct {
+	// ObjectKind and ObjectName identify the object: "Pod", "sample-storage-1".
+	ObjectKind string `json:"objectKind"`
+	ObjectName string `json:"objectName"`
+	// Verb is what the API server did not accept: create or update.
+	Verb string      `json:"verb"`
+	Kind RefusalKind `json:"kind"`
+	// By names the objects with the rule: ResourceQuotas, LimitRanges, or the level of the namespace. Empty where
+	// the API server does not report it.
+	By string `json:"by,omitempty"`
+	// Message is the shortened text of the API server. It is shown and never compared.
+	Message string `json:"message"`
+	// Since is when the object was refused first, by this rule.
+	Since time.Time `json:"since"`
+}
+
+// longestRefusal bounds the text of a refusal: Pod Security lists every container and field.
+const longestRefusal = 300
+
+// NewRefusal returns a refusal with its text shortened.
+func NewRefusal(objectKind, objectName string, kind RefusalKind, by, message string) Refusal {
+	if text := []rune(message); len(text) > longestRefusal {
+		message = string(text[:longestRefusal]) + "…"
+	}
+	return Refusal{ObjectKind: objectKind, ObjectName: objectName, Kind: kind, By: by, Message: message}
+}
+
+// The kinds of objects in refusals.
+const (
+	WrittenPod       = "Pod"
+	WrittenPVC       = "PersistentVolumeClaim"
+	WrittenService   = "Service"
+	WrittenConfigMap = "ConfigMap"
+)
+
+// Writing is an action that writes one object to the API server.
+type Writing interface {
+	Action
+	// Writes returns the kind and the name of the object, as a Refusal has them.
+	Writes() (kind, name string)
+}
+
+// Writes implements Writing.
+func (a ApplyConfigMap) Writes() (kind, name string) { return WrittenConfigMap, a.Name }
+
+// Writes implements Writing.
+func (a ApplyService) Writes() (kind, name string) { return WrittenService, a.Name }
+
+// Writes implements Writing.
+func (a CreatePVC) Writes() (kind, name string) { return WrittenPVC, a.Name }
+
+// Writes implements Writing.
+func (a CreatePod) Writes() (kind, name string) { return WrittenPod, a.Name }
+
+// RefusalOf returns the refusal of the object that an action writes; false for none.
+func RefusalOf(a Action, all []Refusal) (Refusal, bool) {
+	writing, is := a.(Writing)
+	if !is {
+		return Refusal{}, false
+	}
+	kind, name := writing.Writes()
+	at := slices.IndexFunc(all, func(r Refusal) bool { return r.ObjectKind == kind && r.ObjectName == name })
+	if at < 0 {
+		return Refusal{}, false
+	}
+	return all[at], true
+}
+
+// Waits reports whether time, or what others do, can end the refusal: a quota has room again once something else
+// ends or grows. All others last until a user changes the rule or the spec.
+func (r Refusal) Waits() bool { return r.Kind == RefusedByQuota }
+
+// Same reports whether another refusal is of the same object by the same rule.
+func (r Refusal) Same(other Refusal) bool {
+	return r.ObjectKind == other.ObjectKind && r.ObjectName == other.ObjectName && r.sameRule(other)
+}
+
+// Object returns the kind and the name of the object, as text for users.
+func (r Refusal) Object() string { return r.ObjectKind + "/" + r.ObjectName }
+
+// Rule returns what refuses, with its name.
+func (r Refusal) Rule() string {
+	words := map[RefusalKind]string{
+		RefusedByQuota: "ResourceQuota", RefusedByQuotaValues: "ResourceQuota", RefusedByLimitRange: "LimitRange",
+		RefusedByPodSecurity: "Pod Security", RefusedByPolicy: "an admission policy or webhook", RefusedAsInvalid: "the API server's validation",
+		RefusedByNamespace: "the namespace, which is being deleted,",
+	}[r.Kind]
+	if r.By != "" {
+		words += " " + r.By
+	}
+	return words
+}
+
+// Remedy returns what ends the refusal, as one clause.
+func (r Refusal) Remedy() string {
+	switch r.Kind {
+	case RefusedByQuota:
+		return "raise the ResourceQuota or remove other objects that it counts"
+	case RefusedByQuotaValues:
+		return "set the requests and limits that the ResourceQuota counts in spec.processes, or have a LimitRange set defaults"
+	case RefusedByLimitRange:
+		return "change the resources in spec.processes, or the LimitRange"
+	case RefusedByPodSecurity:
+		return "change the security contexts in spec.processes, or the label pod-security.kubernetes.io/enforce of the namespace"
+	case RefusedAsInvalid:
+		return "change the field of the spec that the message names"
+	case RefusedByNamespace:
+		return "create the cluster in another namespace"
+	case RefusedByPolicy:
+	}
+	return "change what the message names in the spec, or the policy"
+}
+
+// Text returns the refusal of one object as one clause.
+func (r Refusal) Text() string {
+	return fmt.Sprintf("%s refused %s: %s", r.Rule(), r.Object(), r.Message)
+}
+
+// mostRefused is how many refused objects a sentence names.
+const mostRefused = 3
+
+// RefusedHold returns what a stage waits for after refusals, of which there must be one. It requires manual
+// intervention unless a quota is the only reason.
+func RefusedHold(all []Refusal) *Hold {
+	first := all[0]
+	h := &Hold{Code: HoldQuotaExhausted, RetryAfter: PodDelay}
+	for _, r := range all {
+		h.Subjects = append(h.Subjects, r.Object())
+		if !r.Waits() && !h.Manual {
+			h.Code, h.Manual, first = HoldAdmissionRefused, true, r
+		}
+	}
+	slices.Sort(h.Subjects)
+	h.Reason = fmt.Sprintf("%s refused %s (%s): %s", first.Rule(), phrase.Count(len(all), "object"), phrase.Some(h.Subjects, mostRefused), first.Remedy())
+	h.Detail = first.Message
+	return h
+}
+
+// ByRule returns one of the refusals for each rule, in order.
+func ByRule(all []Refusal) []Refusal {
+	var first []Refusal
+	for _, r := range all {
+		if !slices.ContainsFunc(first, r.sameRule) {
+			first = append(first, r)
+		}
+	}
+	return first
+}
+
+func (r Refusal) sameRule(other Refusal) bool { return r.Kind == other.Kind && r.By == other.By }
+
+// Summary returns which of the objects the rule of this refusal refused, how to end that, and the text of the API
+// server.
+func (r Refusal) Summary(all []Refusal) string {
+	var alike []Refusal
+	for _, other := range all {
+		if r.sameRule(other) {
+			alike = append(alike, other)
+		}
+	}
+	return RefusedHold(alike).Text()
+}
