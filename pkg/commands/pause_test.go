@@ -59,18 +59,18 @@ func TestStatusAndReconcileReportAPauseAndWhenItIsOverdue(t *testing.T) {
 	if code := g.run("pause", "sample", "--for", "2h", "--reason", "looking at slow commits"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
-	shows := func(want string) {
+	shows := func(code int, want string) {
 		t.Helper()
-		if code := g.run("status", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), want) {
-			t.Errorf("exit code %d, want %q: %s", code, want, &g.out)
+		if got := g.run("status", "sample"); got != code || !strings.Contains(g.out.String(), want) {
+			t.Errorf("exit code %d, want %d and %q: %s", got, code, want, &g.out)
 		}
 	}
-	shows("ago, for 119m more: looking at slow commits")
+	shows(exit.ExitDone, "ago, for 119m more: looking at slow commits")
 	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "paused: spec.skip makes operators skip the cluster, set by me@here") {
 		t.Errorf("a pass does not say that the cluster is paused: %s", &g.err)
 	}
 	g.cluster.Tick(3 * time.Hour)
-	shows("overdue for 6")
+	shows(exit.ExitNo, "overdue for 6")
 	if g.run("reconcile", "sample", "--yes"); !strings.Contains(g.err.String(), "to end the pause: kubectl fdb resume sample -n fdb --context test") {
 		t.Errorf("a pass does not say that the pause should be over: %s", &g.err)
 	}

@@ -45,7 +45,7 @@ func (f Facts) Judge(v StatusView) (State, []string) {
 	case !s.Available():
 		return StateUnavailable, f.unavailable(v)
 	}
-	reasons := []string{}
+	reasons := restrictionReasons(v.Restrictions)
 	for _, d := range f.Degradations(v) {
 		reasons = append(reasons, d.Message)
 	}
@@ -81,7 +81,7 @@ type Degradation struct {
 	OfCoordinators bool
 }
 
-// Degradations returns why a database that is available is degraded, the causes first.
+// Degradations returns why a database that is available is degraded beside its restrictions, the causes first.
 func (f Facts) Degradations(v StatusView) []Degradation {
 	var all []Degradation
 	for _, m := range slices.Concat(f.LossReasons(), f.problems(), dataReasons(v.Database)) {
@@ -96,17 +96,14 @@ func (f Facts) Degradations(v StatusView) []Degradation {
 	return all
 }
 
-// toleranceReasons are a fault tolerance that is lower than desired or unknown, and a lock.
+// toleranceReasons are a fault tolerance that is lower than desired or unknown.
 func toleranceReasons(v StatusView) (reasons []string) {
 	switch t := v.FaultTolerance; {
 	case t.Zones == nil:
 		reasons = append(reasons, "the fault tolerance is unknown: the database does not report it")
 	case *t.Zones < t.Desired:
-		reasons = append(reasons, fmt.Sprintf("safe to lose %s, %d desired", MoreZones(*t.Zones), t.Desired))
+		reasons = append(reasons, fmt.Sprintf("%s, %d desired", Losable(*t.Zones), t.Desired))
 		reasons = append(reasons, fewCoordinators(v.Coordinators, t.Desired)...)
-	}
-	if v.Database.Locked != nil && *v.Database.Locked {
-		reasons = append(reasons, "the database is locked with UID "+v.Database.LockUID)
 	}
 	return reasons
 }
@@ -337,12 +334,12 @@ func (f Facts) forHowLong(since time.Time) string {
 	return " " + phrase.Duration(f.Now.Sub(since))
 }
 
-// MoreZones formats a number of zones that may be lost in addition.
-func MoreZones(n int) string {
+// Losable returns how many zones may be lost in addition.
+func Losable(n int) string {
 	if n == 0 {
-		return "no more zone"
+		return "cannot lose another zone"
 	}
-	return phrase.Count(n, "more zone")
+	return "safe to lose " + phrase.Count(n, "more zone")
 }
 
 // Spaced returns a name of the database as words.
@@ -356,13 +353,57 @@ func (s State) Title() string {
 
 func summarize(v StatusView) string {
 	if v.State != StateHealthy {
-		return v.State.Title() + ": " + strings.Join(v.Reasons, "; ")
+		return v.title() + ": " + strings.Join(append(slices.Clone(v.Reasons), v.information()...), "; ")
 	}
 	spec := "matches its spec"
 	if !v.Reconciliation.Reconciled {
 		spec = "not reconciled: " + phrase.SomeBy(v.Reconciliation.Reasons, MostNamed, "; ")
 	}
-	return fmt.Sprintf("%s: %s, safe to lose %s; %s", v.State.Title(), v.Database.replicationWords(), MoreZones(*v.FaultTolerance.Zones), spec)
+	safe := fmt.Sprintf("%s, %s", v.Database.replicationWords(), Losable(*v.FaultTolerance.Zones))
+	return v.title() + ": " + strings.Join(append(v.information(), safe, spec), "; ")
+}
+
+// title returns the state as the first words of a sentence. A database whose clients are stopped is not merely degraded.
+func (v StatusView) title() string {
+	if v.State == StateDegraded && v.StopsClients() {
+		return "Available, but unusable"
+	}
+	return v.State.Title()
+}
+
+// StopsClients reports whether a restriction makes the database useless for its clients.
+func (v StatusView) StopsClients() bool {
+	return len(v.Restrictions) > 0 && v.Restrictions[0].Effect == StopsClients
+}
+
+// information returns the restrictions that are no reason for the state.
+func (v StatusView) information() []string {
+	var all []string
+	for _, r := range v.Restrictions {
+		if r.Effect == Informs {
+			all = append(all, r.Text())
+		}
+	}
+	return all
+}
+
+// restrictionReasons returns the restrictions that make a cluster not healthy.
+func restrictionReasons(all []Restriction) []string {
+	reasons := []string{}
+	for _, r := range all {
+		if r.Effect != Informs {
+			reasons = append(reasons, r.Text())
+		}
+	}
+	return reasons
+}
+
+// Cell returns the state, and the first restriction in parentheses.
+func (v StatusView) Cell() string {
+	if len(v.Restrictions) == 0 {
+		return string(v.State)
+	}
+	return fmt.Sprintf("%s (%s)", v.State, v.Restrictions[0].Code)
 }
 
 func (v DatabaseView) replicationWords() string {

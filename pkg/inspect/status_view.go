@@ -19,7 +19,10 @@ type StatusView struct {
 	// Summary is the state in one sentence.
 	Summary string `json:"summary"`
 	// Reasons are why the state is not healthy, the most severe first.
-	Reasons        []string           `json:"reasons"`
+	Reasons []string `json:"reasons"`
+	// Restrictions are why the database does not serve its clients as usual or does not repair itself, and a pause of
+	// operators, the most severe first; absent without one.
+	Restrictions   []Restriction      `json:"restrictions,omitempty"`
 	Database       DatabaseView       `json:"database"`
 	FaultTolerance ToleranceView      `json:"faultTolerance"`
 	Coordinators   CoordinatorsView   `json:"coordinators"`
@@ -192,6 +195,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.Warnings = append(v.Warnings, v.Database.clientWarnings()...)
+	v.Restrictions = f.Restrictions()
 	v.State, v.Reasons = f.Judge(v)
 	v.Summary = summarize(v)
 	return v

@@ -67,7 +67,7 @@ func statusRow(v inspect.StatusView, o ListOptions) []string {
 		excluding = g.Removing - g.Excluded
 	}
 	return []string{
-		v.Metadata.Namespace, v.Metadata.Cluster, phrase.Or(d.Version, phrase.UnknownCell), string(v.State), phrase.YesNo(d.Available, phrase.UnknownCell),
+		v.Metadata.Namespace, v.Metadata.Cluster, phrase.Or(d.Version, phrase.UnknownCell), v.Cell(), phrase.YesNo(d.Available, phrase.UnknownCell),
 		fmt.Sprintf("%s/%d", phrase.NumberOr(v.FaultTolerance.Zones, phrase.UnknownCell), v.FaultTolerance.Desired),
 		fmt.Sprintf("%s/%d", phrase.NumberOr(d.Replicas, phrase.UnknownCell), d.ReplicasDesired),
 		fmt.Sprintf("%s/%d", phrase.NumberOr(v.Coordinators.Reachable, phrase.UnknownCell), len(v.Coordinators.Items)),

@@ -57,6 +57,9 @@ func StatusSections() []string {
 func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	color := colorOf(string(v.State))
+	if v.StopsClients() {
+		color = red
+	}
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
 	p.printf("%s\n", o.in(color, v.Summary))
 	if running := v.Locks.Operation; running != nil && running.Active {

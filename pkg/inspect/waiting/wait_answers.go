@@ -33,9 +33,14 @@ func isHealthy(f inspect.Facts) verdict {
 		return answer
 	}
 	ageless := withoutAges(f)
-	state, reasons := ageless.Judge(inspect.NewStatusView(inspect.Metadata{}, ageless))
-	if state != inspect.StateHealthy {
-		return no(strings.Join(reasons, "; "))
+	v := inspect.NewStatusView(inspect.Metadata{}, ageless)
+	switch restrictions := f.Restrictions(); {
+	case len(restrictions) > 0 && restrictions[0].Effect == inspect.UnknownEffect:
+		return unknown(restrictions[0].Text())
+	case v.State != inspect.StateHealthy:
+		return no(strings.Join(v.Reasons, "; "))
+	case len(restrictions) > 0 && restrictions[0].Effect != inspect.Informs: // an overdue pause has no sentence without a time
+		return no(restrictions[0].Text())
 	}
 	return hasSettled(f)
 }
@@ -114,7 +119,7 @@ func tolerates(f inspect.Facts, zones int) verdict {
 	case left == nil:
 		return unknown("the fault tolerance is unknown: the database does not report it")
 	case *left < zones:
-		return no("safe to lose " + inspect.MoreZones(*left))
+		return no(inspect.Losable(*left))
 	default:
 		return yes()
 	}

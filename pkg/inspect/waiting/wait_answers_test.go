@@ -47,7 +47,40 @@ func TestWaitConditionsReportYesNoOrUnknown(t *testing.T) {
 		},
 		"not healthy with a process that does not report, in words without an age": {
 			condition: WaitHealthy(), given: unresponsiveStorage, want: "no",
-			reason: "1 storage group missing (storage-3); safe to lose no more zone, 1 desired",
+			reason: "1 storage group missing (storage-3); cannot lose another zone, 1 desired",
+		},
+		"not healthy while the disks are full": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Database.Status.Cluster.QoS.TransactionsPerSecondLimit = new(0.0)
+				f.Database.Status.Cluster.QoS.PerformanceLimitedBy = &fdb.Limit{Name: "storage_server_min_free_space_ratio"}
+			}, want: "no",
+			reason: "the database starts no transactions: storage_server_min_free_space_ratio (ended by larger volumes or more storage processes)",
+		},
+		"not healthy while it is locked": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
+			}, want: "no",
+			reason: "the database is locked with UID ab (ended by the restore or disaster recovery that locked it, else fdbcli unlock)",
+		},
+		"not healthy with a zone under maintenance, in words without an age": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Database.Status.Cluster.MaintenanceZone, f.Database.Status.Cluster.MaintenanceSecondsRemaining = "z1", new(60.0)
+			}, want: "no",
+			reason: "zone z1 is under maintenance (ended by kubectl fdb maintenance off)",
+		},
+		"health is unknown without the limit of ratekeeper": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.QoS = nil }, want: "?",
+			reason: "cannot determine whether transactions start: the database does not report the limit of its ratekeeper (ended by a ratekeeper that reports, seconds after a recovery)",
+		},
+		"not healthy during an overdue pause": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) {
+				f.Cluster.Spec.Skip = true
+				f.Cluster.Annotations = map[string]string{plan.AnnotationPausedUntil: f.Now.Add(-time.Hour).UTC().Format(time.RFC3339)}
+			}, want: "no",
+			reason: "the pause of operators is overdue: until 2026-11-20T11:00:00Z (ended by kubectl fdb resume)",
+		},
+		"healthy during a pause": {
+			condition: WaitHealthy(), given: func(_ *testing.T, f *inspect.Facts) { f.Cluster.Spec.Skip = true }, want: "yes",
 		},
 		"health is unknown without an answer": {
 			condition: WaitHealthy(), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out",
@@ -85,7 +118,7 @@ func TestWaitConditionsReportYesNoOrUnknown(t *testing.T) {
 		},
 		"tolerance": {condition: WaitTolerance(1), want: "yes"},
 		"less tolerance than the database reports, with a silent zone": {
-			condition: WaitTolerance(1), given: unresponsiveStorage, want: "no", reason: "safe to lose no more zone",
+			condition: WaitTolerance(1), given: unresponsiveStorage, want: "no", reason: "cannot lose another zone",
 		},
 		"no tolerance when the database does not tell": {
 			condition: WaitTolerance(1), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.FaultTolerance = nil },

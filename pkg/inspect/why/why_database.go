@@ -184,11 +184,12 @@ func (w *why) inspections(links []Link) []string {
 // degraded returns the chain of a database that is available with less fault tolerance than
 // desired.
 func (w *why) degraded(v inspect.StatusView) []Chain {
-	if v.State != inspect.StateDegraded {
+	degradations := w.Degradations(v)
+	if v.State != inspect.StateDegraded || len(degradations) == 0 {
 		return nil
 	}
 	c := Chain{Subjects: []string{subjectDatabase}, State: Waiting, Summary: "is degraded", rank: rankDegraded}
-	for _, reason := range w.Degradations(v) {
+	for _, reason := range degradations {
 		link := Link{Message: reason.Message}
 		if reason.OfCoordinators {
 			link.Reasons = w.coordinatorProblems()

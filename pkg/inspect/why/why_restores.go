@@ -20,7 +20,7 @@ func (w *why) restore(v inspect.RestoreStatusView) []Chain {
 	case ptr.Deref(v.Done, false) && !w.leftLocked(v):
 		return nil
 	case ptr.Deref(v.Done, false):
-		c.Summary = "completed, and left the database locked"
+		c.Summary, c.rank = "completed, and left the database locked", rankRestore
 		c.Reasons = []Link{{Message: "the lock is the restore's, " + v.UID + ": clients are refused until the database is unlocked"}}
 	case v.Over:
 		c.Summary, c.Reasons = "ended without completing", []Link{{Message: v.Summary}}

@@ -177,6 +177,7 @@ const (
 	rankDatabase = iota
 	rankFailure
 	rankRestore // one that runs locks the database
+	rankRestricted
 	rankBlocked
 	rankBroken // and the next pass fixes it
 	rankBackup
@@ -196,7 +197,8 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 	}
 	chains = slices.Concat(chains, groups, w.keptChains())
 	if len(w.Only) == 0 {
-		chains = slices.Concat(chains, w.failures(), w.holds(), w.ofBackups(), w.degraded(status))
+		backups := w.ofBackups()
+		chains = slices.Concat(chains, w.failures(), w.holds(), backups, w.restricted(status, backups), w.degraded(status))
 	}
 	chains = append(chains, w.actionsBeside(chains)...)
 	return inOrder(alikeOnce(chains))
@@ -335,7 +337,11 @@ func (w *why) nothing() string {
 	if w.subject != subjectCluster {
 		return "nothing is blocked, and no action is pending"
 	}
-	clauses := []string{"nothing is blocked: the cluster matches its spec"}
+	var clauses []string
+	for _, r := range w.Restrictions() {
+		clauses = append(clauses, r.Text()) // all others are chains
+	}
+	clauses = append(clauses, "nothing is blocked: the cluster matches its spec")
 	for _, h := range w.Plan.Pass.Housekeeping {
 		clauses = append(clauses, "a later pass: "+h.Text())
 	}

@@ -62,6 +62,18 @@ func availability() []Rule {
 				"Remove the parameter, run a pass, then restart the processes by deleting their pods, one fault domain at a time.",
 			find: hidingKnobs,
 		},
+		{
+			Code: "AVAIL-010", Severity: Critical, Title: "The database starts transactions", needs: availableDatabase,
+			Why:  "Ratekeeper starts fewer transactions than clients request, or none at all when disks are full: for its clients, a database without transactions is unavailable.",
+			find: startsTransactions,
+		},
+		{
+			Code: "AVAIL-011", Severity: Error, Title: "Data distribution replaces lost copies", needs: availableDatabase,
+			Why: "Data distribution was switched off, as a whole or for failures of storage processes: a process that fails is not replaced, and the next failure can lose data.",
+			find: func(f Facts) ([]Finding, string) {
+				return with(f.restricted(inspect.RestrictionDataDistribution, inspect.RestrictionStorageFailures))
+			},
+		},
 	}
 }
 
@@ -115,6 +127,27 @@ func copies(f Facts) ([]Finding, string) {
 	}
 }
 
+// restricted returns a finding for each restriction with one of the codes, with the command that ends it.
+func (f Facts) restricted(codes ...inspect.RestrictionCode) []Finding {
+	var found []Finding
+	for _, r := range f.Status.Restrictions {
+		if slices.Contains(codes, r.Code) && r.Effect != inspect.UnknownEffect {
+			found = append(found, one(database, r.Text(), append([]string{"fdb"}, r.Command...)...)...)
+		}
+	}
+	return found
+}
+
+// startsTransactions reports nothing where the limit is unknown, which is no finding and no pass.
+func startsTransactions(f Facts) ([]Finding, string) {
+	for _, r := range f.Status.Restrictions {
+		if r.Code == inspect.RestrictionNoTransactions && r.Effect == inspect.UnknownEffect {
+			return nil, r.Message
+		}
+	}
+	return with(f.restricted(inspect.RestrictionNoTransactions, inspect.RestrictionRatekeeper))
+}
+
 func messages(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, m := range slices.Concat(f.Database.Status.Client.Messages, f.Database.Status.Cluster.Messages) {
@@ -135,7 +168,7 @@ func maintenance(f Facts) ([]Finding, string) {
 	case !m.Active():
 		return nil, ""
 	}
-	return with(one("zone/"+m.Zone, fmt.Sprintf("under maintenance for %s more", m.Remaining), f.listGroups("--zone", m.Zone)...))
+	return with(one("zone/"+m.Zone, fmt.Sprintf("under maintenance for %s more", m.Remaining), "fdb", "maintenance", "off", f.Cluster.Name))
 }
 
 func hidingKnobs(f Facts) ([]Finding, string) {

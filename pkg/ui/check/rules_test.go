@@ -70,6 +70,14 @@ type problem struct {
 	fix   string
 }
 
+// limitedTo has ratekeeper start so many transactions per second.
+func limitedTo(limit float64, name string) func(*Facts) {
+	return func(f *Facts) {
+		q := f.Database.Status.Cluster.QoS
+		q.TransactionsPerSecondLimit, q.PerformanceLimitedBy = &limit, &fdb.Limit{Name: name, Description: "full."}
+	}
+}
+
 func allProblems() map[string]problem {
 	all := maps.Clone(problems)
 	maps.Copy(all, backupProblems)
@@ -106,7 +114,13 @@ var problems = map[string]problem{
 	}, "storage_server_lagging: lags", "fdb status"},
 	"maintenance": {"AVAIL-008", func(f *Facts) {
 		f.Database.Status.Cluster.MaintenanceZone, f.Database.Status.Cluster.MaintenanceSecondsRemaining = "z1", new(60.0)
-	}, "for 1m0s more", "--zone z1"},
+	}, "for 1m0s more", "fdb maintenance off sample"},
+	"full disks":         {"AVAIL-010", limitedTo(0, "storage_server_min_free_space_ratio"), "starts no transactions: full (storage_server_min_free_space_ratio) (ended by larger volumes", "fdb why sample --performance"},
+	"an exhausted limit": {"AVAIL-010", limitedTo(500, "storage_server_write_queue_size"), "ratekeeper limits how many transactions start", "fdb why sample --performance"},
+	"data distribution is off": {"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabled = new(true) },
+		"data distribution is switched off", "fdb cli sample -- datadistribution on"},
+	"failures of storage processes are ignored": {"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabledForSSFailures = new(true) },
+		"ignores failures of storage processes", "fdb cli sample -- datadistribution enable ssfailure"},
 	"two zones for triple":                {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
 	"a class that is short of groups":     {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
 	"a key in two fault domains":          {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},

@@ -97,12 +97,20 @@ func (s clusterView) stateLine() line {
 		return styledLine(warn, markUnknown+" no data yet")
 	}
 	v := s.frame.Status
-	t, mark := toneOfState(v.State)
+	t, mark := toneOfStatus(v)
 	l := line{styled(t, mark+" "), styled(t, v.Summary)}
-	if p := v.Reconciliation.Pause; p != nil {
+	if p := v.Reconciliation.Pause; p != nil && len(v.Restrictions) == 0 { // a recording of an earlier version
 		l = append(l, styled(warn, "; paused: "+p.Text(s.now)))
 	}
 	return l
+}
+
+// toneOfStatus is that of the state; a database that stops its clients is as bad as one that is unavailable.
+func toneOfStatus(v inspect.StatusView) (tone, string) {
+	if v.State == inspect.StateDegraded && v.StopsClients() {
+		return bad, markBad
+	}
+	return toneOfState(v.State)
 }
 
 func toneOfState(state inspect.State) (tone, string) {

@@ -75,8 +75,8 @@ func (s clusterView) fleetRow(c fleet.Cluster) row {
 	t, state, health := unsure, phrase.UnknownCell, "not read yet"
 	version, groups, operation := phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
 	if v := c.Status; v != nil {
-		t, _ = toneOfState(v.State)
-		state, health, version = string(v.State), v.Summary, phrase.Or(v.Database.Version, phrase.UnknownCell)
+		t, _ = toneOfStatus(*v)
+		state, health, version = v.Cell(), v.Summary, phrase.Or(v.Database.Version, phrase.UnknownCell)
 		groups = fmt.Sprintf("%d/%d", v.ProcessGroups.Reconciled, v.ProcessGroups.Desired)
 		operation = operationCell(v.Locks)
 	}
@@ -126,7 +126,7 @@ func (s clusterView) aboutCluster(c fleet.Cluster) []line {
 	if v == nil {
 		return append(lines, fact("state", phrase.UnknownCell))
 	}
-	t, mark := toneOfState(v.State)
+	t, mark := toneOfStatus(*v)
 	lines = append(lines, line{styled(t, "  "+mark+" "), styled(t, v.Summary)})
 	lines = append(lines,
 		fact("version", phrase.Or(v.Database.Version, phrase.UnknownCell)+", desired "+v.Database.SpecVersion), append(fact("tolerates", "")[:1], s.tolerance(v.FaultTolerance)),
