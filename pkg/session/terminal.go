@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// FitTerminal makes all text that is written to streams which are terminals fit their width. What
-// must not be wrapped is written to layout.Raw of the stream.
+// FitTerminal guards the streams of the program, and makes all text that is written to those which are
+// terminals fit their width. What must not be wrapped is written to layout.Raw of the stream.
 func FitTerminal(e *Env) {
 	isTerminal := e.IsTerminal
 	e.IsTerminal = func(stream any) bool {
-		if page, ok := stream.(*layout.Page); ok {
-			stream = page.Raw()
+		if w, ok := stream.(io.Writer); ok {
+			stream = layout.Terminal(w)
 		}
 		return isTerminal(stream)
 	}
@@ -30,7 +30,8 @@ func footerOf(e *Env) *layout.Footer {
 	if !is || e.Getenv("TERM") == "dumb" {
 		return nil
 	}
-	footer := layout.NewFooter(out.Raw(), func() int { return e.Columns(out.Raw()) })
+	terminal := layout.Terminal(out)
+	footer := layout.NewFooter(terminal, func() int { return e.Columns(terminal) })
 	out.Above(footer)
 	if errs, is := e.ErrOut.(*layout.Page); is {
 		errs.Above(footer)
@@ -38,13 +39,14 @@ func footerOf(e *Env) *layout.Footer {
 	return footer
 }
 
-// pageOf returns a stream as a page if it is a terminal, else as it is. The width is read with every
+// pageOf returns a stream as a page if it is a terminal, else as a guard. The width is read with every
 // write, since terminals are resized.
 func pageOf(e *Env, stream io.Writer) io.Writer {
 	if e.Columns == nil || !e.IsTerminal(stream) {
-		return stream
+		return layout.Guarded(stream)
 	}
-	return layout.NewPage(layout.Raw(stream), func() int { return e.Columns(layout.Raw(stream)) })
+	terminal := layout.Terminal(stream)
+	return layout.NewPage(terminal, func() int { return e.Columns(terminal) })
 }
 
 // columnsOf returns the width of a terminal.

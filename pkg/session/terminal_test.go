@@ -26,7 +26,7 @@ func TestOutputWidthIsReadFromTheTerminal(t *testing.T) {
 	getenv := func(name string) string { return map[string]string{"TERM": term}[name] }
 	e := &Env{IOStreams: genericiooptions.IOStreams{Out: tty, ErrOut: io.Discard}, IsTerminal: printers.IsTerminal, Columns: columnsOf, Getenv: getenv}
 	FitTerminal(e)
-	if !e.IsTerminal(e.Out) || e.IsTerminal(e.ErrOut) || layout.Raw(e.Out) != io.Writer(tty) {
+	if !e.IsTerminal(e.Out) || e.IsTerminal(e.ErrOut) || layout.Terminal(e.Out) != io.Writer(tty) {
 		t.Error("a page does not stand for its stream")
 	}
 	for _, width := range []uint16{80, 200} {

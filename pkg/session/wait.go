@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // ProgressInterval is the maximum time without output while waiting.
@@ -185,7 +186,7 @@ const clearScreen = "\x1b[H\x1b[2J"
 func (e Waiting) Watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
 	for {
 		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
-			fmt.Fprint(e.Out, clearScreen)
+			fmt.Fprint(layout.Terminal(e.Out), clearScreen)
 		}
 		if err := show(ctx); err != nil {
 			return exit.CauseOf(ctx, err)

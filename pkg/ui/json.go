@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
@@ -18,15 +17,13 @@ func JSON(w io.Writer) func(reconcile.Event) { return JSONOf(w, "") }
 
 // JSONOf is JSON for passes over one of several resources, which every line names.
 func JSONOf(w io.Writer, resource string) func(reconcile.Event) {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
 	pass := 0
 	return func(e reconcile.Event) {
 		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
 			pass++
 		}
 		// These types always encode. A reader that went away ends the process.
-		_ = encoder.Encode(record(e, pass, resource))
+		_ = WriteJSON(w, record(e, pass, resource))
 	}
 }
 

@@ -42,5 +42,5 @@ func (p Paint) in(sgr, text string) string {
 	if !p.Color || text == "" {
 		return text
 	}
-	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
+	return layout.Styled(sgr, text)
 }

@@ -16,12 +16,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
@@ -56,7 +56,7 @@ func (r ScreenReads) YAML(ctx context.Context, o entries.Object) (string, error)
 		if kinds, _, err := c.Scheme().ObjectKinds(object); err == nil && len(kinds) > 0 {
 			object.GetObjectKind().SetGroupVersionKind(kinds[0])
 		}
-		text, err := yaml.Marshal(object)
+		text, err := ui.YAML(object)
 		if err != nil {
 			return "", fmt.Errorf("write %s as YAML: %w", object.GetName(), err)
 		}

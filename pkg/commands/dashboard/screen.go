@@ -290,7 +290,7 @@ func (s shownClusters) limited() []string {
 // Screen returns a TUI on this terminal.
 func Screen(e *session.Env, clusters []string) tui.Options {
 	return tui.Options{
-		In: e.In, Out: layout.Raw(e.Out), Clusters: clusters, Context: e.Connection().ContextName(),
+		In: e.In, Out: layout.Terminal(e.Out), Clusters: clusters, Context: e.Connection().ContextName(),
 		Command: e.Command, Kubectl: e.Kubectl, CommandsIn: func(namespace string) (command, kubectl func(...string) string) {
 			of := e.Within(namespace, io.Discard)
 			return of.Command, of.Kubectl

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -116,9 +115,9 @@ func (o Flags) Print(w io.Writer, p Printable) error {
 }
 
 func writeYAML(w io.Writer, p Printable) error {
-	text, err := yaml.Marshal(p.Document)
+	text, err := ui.YAML(p.Document)
 	if err != nil {
-		return fmt.Errorf("print YAML: %w", err)
+		return err
 	}
 	if p.Stream {
 		fmt.Fprintln(w, "---")

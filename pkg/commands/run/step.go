@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // defaultEvery is the time between two attempts of a wait.
@@ -189,7 +190,7 @@ func (r *runner) await(ctx context.Context, s *runbook.Step, args []string) end 
 // execute runs a command line in this process.
 func (r *runner) execute(ctx context.Context, args []string, shown io.Writer) end {
 	var out, errs capture
-	inside := session.Inside(r.Env, genericiooptions.IOStreams{In: r.In, Out: io.MultiWriter(shown, &out), ErrOut: io.MultiWriter(r.ErrOut, &errs)})
+	inside := session.Inside(r.Env, genericiooptions.IOStreams{In: r.In, Out: layout.Relayed(io.MultiWriter(shown, &out)), ErrOut: layout.Relayed(io.MultiWriter(r.ErrOut, &errs))})
 	code := r.program(ctx, inside, slices.Concat(r.typed, args))
 	r.Touch()
 	return end{code: code, output: out.bytes(), message: errs.lastError()}

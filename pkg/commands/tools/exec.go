@@ -129,13 +129,22 @@ func (o execOptions) pass(ctx context.Context, env *session.Env, tool admin.Tran
 	}()
 	printed := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(layout.Raw(env.ErrOut), running.Stderr)
+		_, err := io.Copy(streamOf(env, env.ErrOut), running.Stderr)
 		printed <- err
 	}()
-	_, err = io.Copy(layout.Raw(env.Out), running.Stdout)
+	_, err = io.Copy(streamOf(env, env.Out), running.Stdout)
 	err = errors.Join(err, <-printed)
 	code, waitErr := running.Wait()
 	return code, errors.Join(waitErr, err)
+}
+
+// streamOf returns where a stream of the program goes: as it is into a file or another program, for which it
+// may be no text; on a terminal with its control characters shown.
+func streamOf(env *session.Env, stream io.Writer) io.Writer {
+	if env.IsTerminal(stream) {
+		return layout.Raw(stream)
+	}
+	return layout.Terminal(stream)
 }
 
 // ended returns the end of the command: it has the exit code of the program.

@@ -16,6 +16,7 @@ func Entry(w io.Writer, label, text string) { fmt.Fprintln(w, Labeled(label, tex
 
 // Labeled returns what Entry prints within width cells, without the end of the last line.
 func Labeled(label, text string, width int) string {
+	label, text = cleanLine(label), Clean(text)
 	if IsCommand(text) {
 		return strings.Join(Command(label, text, width), "\n")
 	}

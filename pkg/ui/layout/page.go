@@ -20,7 +20,7 @@ type Page struct {
 
 // NewPage returns a page. The function returns the terminal's present width in cells, or 0 while it
 // is unknown: then nothing is wrapped.
-func NewPage(w io.Writer, width func() int) *Page { return &Page{w: w, width: width} }
+func NewPage(w io.Writer, width func() int) *Page { return &Page{w: Guarded(w), width: width} }
 
 // Above makes the page write above a footer of the same terminal.
 func (p *Page) Above(f *Footer) *Page {
@@ -38,7 +38,7 @@ func (p *Page) Width() int {
 	return max(width, Narrowest)
 }
 
-// Raw returns the terminal itself.
+// Raw returns the guard of the terminal, which wraps nothing.
 func (p *Page) Raw() io.Writer { return p.w }
 
 // Write wraps each line that is too long. It returns the length of text when all of it was written.
@@ -50,7 +50,7 @@ func (p *Page) Write(text []byte) (int, error) {
 		return p.w.Write(text)
 	}
 	var b strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(string(text), "\t", "    ")) {
+	for line := range strings.Lines(strings.ReplaceAll(Clean(string(text)), "\t", "    ")) {
 		body, ended := strings.CutSuffix(line, "\n")
 		wrapped := p.fit(body, width)
 		b.WriteString(strings.Join(wrapped, "\n"))

@@ -23,6 +23,7 @@ type Table struct {
 
 // Write prints the table, fitted to the width of w.
 func (t Table) Write(w io.Writer) error {
+	t.Rows = cleanRows(t.Rows)
 	width := Width(w)
 	columns := t.Columns
 	if t.NoHeaders {
@@ -60,6 +61,18 @@ func (t Table) Write(w io.Writer) error {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
+}
+
+// cleanRows returns rows whose cells are text on one line.
+func cleanRows(rows [][]string) [][]string {
+	all := make([][]string, len(rows))
+	for i, row := range rows {
+		all[i] = make([]string, len(row))
+		for j, cell := range row {
+			all[i][j] = cleanLine(cell)
+		}
+	}
+	return all
 }
 
 func nameless(columns []Column) []Column {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -38,7 +36,7 @@ func Write(w io.Writer, v rebuild.View) error {
 		comment(w, 0, fmt.Sprintf("Equal to what a pass creates from this manifest: the spec of %s, of %s, and the configuration of the processes of %s.",
 			phrase.CountOf(m.MatchingPods, m.Pods, "pod"), phrase.CountOf(m.MatchingClaims, m.Claims, "PVC"), phrase.CountOf(m.MatchingConfigured, m.Configured, "pod")))
 	}
-	text, err := yaml.Marshal(v.Resource)
+	text, err := ui.YAML(v.Resource)
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
@@ -48,7 +46,7 @@ func Write(w io.Writer, v rebuild.View) error {
 
 // comment prints a text as lines of a comment.
 func comment(w io.Writer, depth int, text string) {
-	for _, line := range layout.Wrap(text, width-2*depth, 2) {
+	for _, line := range layout.Wrap(phrase.VisibleLine(text), width-2*depth, 2) {
 		fmt.Fprintf(w, "# %*s%s\n", 2*depth, "", line)
 	}
 }

@@ -3,30 +3,15 @@ package cells
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// Clean returns text that is safe to draw. Text of a cluster can contain anything: an event
-// with an escape sequence must not move the cursor, and one with direction marks must not
-// reverse the rest of the line.
-func Clean(text string) string {
-	if IsPlain(text) {
-		return text
-	}
-	text = ansi.Strip(strings.ToValidUTF8(text, "?"))
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t', r == '\r':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-			return -1
-		}
-		return r
-	}, text)
-}
+// Clean returns text that is safe to draw on one line, with its control characters shown.
+func Clean(text string) string { return phrase.VisibleLine(text) }
 
 // IsPlain reports whether text is nothing but printable ASCII, as nearly all is.
 func IsPlain(text string) bool {

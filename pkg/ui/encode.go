@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// WriteJSON prints one document in one line, as streams of documents need it.
+func WriteJSON(w io.Writer, document any) error { return writeJSON(w, document, "") }
+
+// WriteIndentedJSON prints one document on several lines.
+func WriteIndentedJSON(w io.Writer, document any) error { return writeJSON(w, document, "  ") }
+
+func writeJSON(w io.Writer, document any, indent string) error {
+	text, err := encoded(document, indent)
+	if err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	if _, err := layout.Raw(w).Write(escaped(text, inJSON)); err != nil {
+		return fmt.Errorf("print JSON: %w", err)
+	}
+	return nil
+}
+
+func encoded(document any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(document)
+	return b.Bytes(), err
+}
+
+// YAML returns a document as YAML. One with characters that control a terminal is written the way JSON is, which
+// YAML includes: only quoted text can name them.
+func YAML(document any) ([]byte, error) {
+	text, err := encoded(document, "  ")
+	if err != nil {
+		return nil, fmt.Errorf("print YAML: %w", err)
+	}
+	if safe := escaped(text, inYAML); !bytes.Equal(safe, text) {
+		return safe, nil
+	}
+	if text, err = yaml.Marshal(document); err != nil {
+		return nil, fmt.Errorf("print YAML: %w", err)
+	}
+	return text, nil
+}
+
+// escaped returns JSON with all characters that control a terminal, such as DEL or the override of the
+// order of text, named by their number; encoders name only those of ASCII. They are within strings: nothing
+// else of JSON has them.
+func escaped(text []byte, name func(rune) string) []byte {
+	var b bytes.Buffer
+	last := 0
+	for at := 0; at < len(text); {
+		if text[at] < 0x7f {
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[at:])
+		if phrase.IsControl(r) {
+			b.Write(text[last:at])
+			b.WriteString(name(r))
+			last = at + size
+		}
+		at += size
+	}
+	if last == 0 {
+		return text
+	}
+	b.Write(text[last:])
+	return b.Bytes()
+}
+
+func inJSON(r rune) string {
+	if r > 0xffff {
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+func inYAML(r rune) string {
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
