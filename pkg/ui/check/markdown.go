@@ -3,9 +3,12 @@ package check
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteMarkdowns prints the reports of several clusters, one after the other.
@@ -26,17 +29,18 @@ func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
 // WriteMarkdown prints a report for a comment or the summary page of a CI system.
 func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", r.Metadata.Namespace, r.Metadata.Cluster, r.Verdict, cell(sentence(r.Text())))
+	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", inline(r.Metadata.Namespace), inline(r.Metadata.Cluster), r.Verdict, inline(sentence(r.Text())))
 	o.Wide = false
 	for n, row := range r.rows(o) {
 		if n == 0 {
 			b.WriteString("\n| rule | severity | subject | count | since | message | fix |\n|---|---|---|---|---|---|---|\n")
 		}
-		if fix := &row[len(row)-1]; *fix != "" && *fix != "-" {
-			*fix = "`" + *fix + "`"
-		}
 		for i := range row {
-			row[i] = cell(row[i])
+			text := inline(row[i])
+			if fix := i == len(row)-1; fix && row[i] != "" && row[i] != layout.Nothing {
+				text = code(row[i])
+			}
+			row[i] = cell(text)
 		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
@@ -46,7 +50,30 @@ func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 
 func sentence(words string) string { return strings.ToUpper(words[:1]) + words[1:] + "." }
 
-// cell returns a text escaped for a table cell.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(text)
+// markup matches what begins a link, an image, a mention, code, HTML or emphasis.
+var markup = regexp.MustCompile("[`@\\[\\]<>&*~#\\\\]|://|www\\.")
+
+// inline returns a text that a page shows as it is: one with markup as code, in which nothing of it has a
+// meaning. Text of a cluster must not load an image into a comment, or call its readers.
+func inline(text string) string {
+	if text = phrase.VisibleLine(text); markup.MatchString(text) {
+		return code(text)
+	}
+	return text
 }
+
+// code returns a text as code, between more backticks than it has.
+func code(text string) string {
+	text = phrase.VisibleLine(text)
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// cell returns what inline or code returned for a table cell.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

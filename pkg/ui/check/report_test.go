@@ -203,12 +203,6 @@ func TestSARIFReportHasTheRequiredStructure(t *testing.T) {
 	}
 }
 
-func TestMarkdownTableCellsAreEscaped(t *testing.T) {
-	if got, want := cell("a|b\nc<d>"), `a\|b c&lt;d>`; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestLongSubjectListsAreShortenedUnlessAllAreRequested(t *testing.T) {
 	v := FindingView{Subjects: []string{"a", "b", "c", "d"}}
 	if got := v.subjects(); got != "a,b,+2" {
