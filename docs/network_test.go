@@ -12,18 +12,19 @@ var networkFiles = map[string]struct {
 	imports []string
 	why     string
 }{
-	"pkg/commands/webhook": {[]string{"net"}, "listens for the API server"},
-	"pkg/commands/dump":    {[]string{"net/http"}, "the names of status codes"},
-	"pkg/dumps":            {[]string{"net/http"}, "answers requests from a dump; it opens no connection"},
-	"pkg/evictionhook":     {[]string{"net", "net/http"}, "serves evictions"},
-	"pkg/fdb/admin":        {[]string{"net/http", "net/url"}, "the request that becomes pods/exec"},
-	"pkg/fdb/direct":       {[]string{"net"}, "resolves the names in a cluster file, for the native transport"},
-	"pkg/fdb":              {[]string{"net/url"}, "URLs of backups"},
-	"pkg/fdb/versionfacts": {[]string{"net/url"}, "checks the sources of facts"},
-	"pkg/reconcile/live":   {[]string{"net", "net/http", "net/url"}, "the local end of a forwarded port, and the types of errors"},
-	"pkg/session":          {[]string{"net"}, "checks addresses in flags"},
-	"pkg/session/exit":     {[]string{"net", "net/url", "golang.org/x/net/http2"}, "the types of errors"},
-	"pkg/ui/metrics":       {[]string{"net", "net/http", "github.com/prometheus/client_golang/prometheus/promhttp"}, "serves metrics"},
+	"pkg/commands/webhook":   {[]string{"net"}, "listens for the API server"},
+	"pkg/commands/dump":      {[]string{"net/http"}, "the names of status codes"},
+	"pkg/dumps":              {[]string{"net/http"}, "answers requests from a dump; it opens no connection"},
+	"pkg/evictionhook":       {[]string{"net", "net/http"}, "serves evictions"},
+	"pkg/fdb/admin":          {[]string{"net/http", "net/url"}, "the request that becomes pods/exec"},
+	"pkg/fdb/direct":         {[]string{"net"}, "resolves the names in a cluster file, for the native transport"},
+	"pkg/fdb":                {[]string{"net/url"}, "URLs of backups"},
+	"pkg/fdb/versionfacts":   {[]string{"net/url"}, "checks the sources of facts"},
+	"pkg/reconcile/live":     {[]string{"net", "net/http", "net/url"}, "the local end of a forwarded port, and the types of errors"},
+	"pkg/session":            {[]string{"net"}, "checks addresses in flags"},
+	"pkg/session/exit":       {[]string{"net", "net/url", "golang.org/x/net/http2"}, "the types of errors"},
+	"pkg/session/servertime": {[]string{"net/http"}, "reads a header of answers; it opens no connection"},
+	"pkg/ui/metrics":         {[]string{"net", "net/http", "github.com/prometheus/client_golang/prometheus/promhttp"}, "serves metrics"},
 }
 
 func TestOnlyKnownPackagesImportNetworkPackages(t *testing.T) {

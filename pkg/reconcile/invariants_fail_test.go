@@ -37,6 +37,12 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				h.operator = true
 			}, mutation{pass: func(_ *history, p *reconcile.Pass) { p.Gates = deafTo(p.Gates) }},
 		},
+		"a plugin goes on with a wrong clock": {
+			"nothing is done by a clock that is wrong", func(h *history) {
+				wants(5, 4)(h)
+				h.w.Skew = 24 * time.Hour
+			}, mutation{pass: func(_ *history, p *reconcile.Pass) { p.Gates = nil }},
+		},
 		"a plugin takes no lock": {
 			"nothing that needs the lock is done without it", removed(isStorage), careful(func(c *careless) { c.noLock = true }),
 		},

@@ -35,6 +35,7 @@ type invariant struct {
 var invariants = slices.Concat(keptInvariants, []invariant{
 	{"nothing is done without the Lease", beforeAction, actsWithoutLease},
 	{"nothing is done once a gate or another run's Lease refused", beforeAction, actsAfterRefusal},
+	{"nothing is done by a clock that is wrong", beforeAction, actsByWrongClock},
 	{"nothing that needs the lock is done without it", beforeAction, actsWithoutLock},
 	{"nothing is done on facts older than the Lease or the lock", beforeAction, actsOnOldFacts},
 	{"no database is created over one that exists", beforeAction, createsAgain},
@@ -67,6 +68,13 @@ func actsWithoutLease(_ *history, d *deed) string {
 }
 
 func actsAfterRefusal(_ *history, d *deed) string { return d.k.refused }
+
+func actsByWrongClock(h *history, _ *deed) string {
+	if check := h.w.Clock().Check(); !check.OK {
+		return check.Evidence
+	}
+	return ""
+}
 
 // actsWithoutLock does not judge a lock that was taken away a moment ago: then the actor
 // refuses, and so does the cluster.

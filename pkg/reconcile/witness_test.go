@@ -86,8 +86,12 @@ func (k *witness) End(ctx context.Context) error {
 	return k.h.w.End(ctx)
 }
 
-// gates refuse a pass while an operator is at work.
+// gates refuse a pass while an operator is at work, and while the clock is wrong.
 func (k *witness) gates(context.Context) ([]plan.Check, error) {
+	if clock := k.h.w.Clock().Check(); !clock.OK {
+		k.refused = clock.Evidence
+		return []plan.Check{clock}, nil
+	}
 	if !k.h.operator {
 		return nil, nil
 	}

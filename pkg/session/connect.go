@@ -33,6 +33,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/holder"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/servertime"
 )
 
 const (
@@ -46,10 +47,12 @@ const (
 
 // NewEnv returns the environment of the real program.
 func NewEnv() *Env {
+	now := servertime.New(clock.RealClock{})
 	e := &Env{
 		IOStreams:  genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
 		Kube:       genericclioptions.NewConfigFlags(true),
-		Clock:      clock.RealClock{},
+		Clock:      now,
+		ServerTime: now,
 		Getenv:     os.Getenv,
 		IsTerminal: printers.IsTerminal,
 		Columns:    columnsOf,
@@ -79,7 +82,7 @@ func openByFlags(e *Env) {
 // terminal of e.
 func Inside(e *Env, streams genericiooptions.IOStreams) *Env {
 	other := &Env{
-		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
+		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
 		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) },
 		Client:     e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs,
 	}
@@ -95,6 +98,9 @@ func (e Connection) limits(c *rest.Config) *rest.Config {
 	c.UserAgent = "kubectl-fdb/" + Version
 	if c.Timeout == 0 {
 		c.Timeout = RequestTimeout
+	}
+	if e.ServerTime != nil {
+		c.Wrap(e.ServerTime.Wrap)
 	}
 	return c
 }
@@ -259,6 +265,9 @@ func (e Connection) clusterOptions(key types.NamespacedName) (live.Options, erro
 		Holder: e.Holder, Plan: e.PlanDigest(), Overrides: e.Overrides, Direct: native,
 		Command: func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 		Report:  func(words string) { e.Logf("%s", words) },
+	}
+	if e.ServerTime != nil {
+		options.ClockDifference = e.ServerTime.Difference
 	}
 	if e.dumped != nil {
 		options.Transport, options.Sidecars = e.dumped.transport, e.dumped.sidecars

@@ -99,7 +99,7 @@ func (d *Dumped) sidecars(query live.SidecarQuery) live.SidecarQuery {
 // outputs of programs, the audit, and the time. Nothing can be changed then.
 func ReadFrom(e *Env, d *Dumped) {
 	e.dumped = d
-	e.Clock = stoppedClock{at: d.manifest().At}
+	e.Clock, e.ServerTime = stoppedClock{at: d.manifest().At}, nil
 	e.Random = func() uint64 { return d.manifest().Seed }
 	c := e.Connection()
 	e.Client, e.Connect, e.ConnectBackup, e.ConnectRestore, e.Follow = c.openClient, c.openCluster, c.openBackup, c.openRestore, c.openFollower

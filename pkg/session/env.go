@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/servertime"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -32,6 +33,9 @@ type Env struct {
 	Kube *genericclioptions.ConfigFlags
 	// Clock returns the time and waits.
 	Clock clock.WithTicker
+	// ServerTime is the Clock where that shows the time of the API server; nil where another clock is
+	// used, as for a dump and in tests.
+	ServerTime *servertime.Clock
 	// Getenv reads an environment variable.
 	Getenv func(string) string
 	// IsTerminal reports whether a stream is an interactive terminal.
@@ -162,7 +166,7 @@ func (e *Env) Within(namespace string, output io.Writer) *Env {
 // eviction webhook: it has no terminal, and its output and errors go to output.
 func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
-		Kube: e.Kube, Clock: e.Clock, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
+		Kube: e.Kube, Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
 		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, typed: e.Global.typed}, Started: true,
 	}

@@ -167,6 +167,9 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 // current.
 func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Recorded = s.Cluster
+	if warning := s.Clock.Warning(); warning != "" {
+		facts.Warnings = append(facts.Warnings, warning)
+	}
 	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
 	if d.Hold != nil && d.Hold.Manual {
 		facts.Unjudged = d.Hold.Text()

@@ -97,7 +97,7 @@ func operatorOf(ctx context.Context, env *session.Env, key types.NamespacedName)
 	}
 	gates, err := s.Gates(ctx, live.GateOptions{})
 	for _, gate := range gates {
-		if !gate.OK {
+		if !gate.OK && gate.Gate == plan.GateOperator {
 			return gate, err
 		}
 	}

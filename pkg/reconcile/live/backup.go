@@ -72,7 +72,7 @@ func (w *BackupCluster) Observe(ctx context.Context, into *plan.Snapshot, facets
 	if err := w.readStores(ctx, into, facets); err != nil {
 		return explain(err)
 	}
-	into.Now = w.Clock.Now().UTC()
+	into.Now, into.Clock = w.Clock.Now().UTC(), w.clockFacts()
 	return nil
 }
 

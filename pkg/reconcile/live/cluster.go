@@ -42,6 +42,9 @@ type Options struct {
 	Report func(words string)
 	// Clock is the source of time.
 	Clock clock.WithTicker
+	// ClockDifference returns how the clock of this machine compares with that of the API server, whose
+	// time Clock shows. Nil compares nothing.
+	ClockDifference func() plan.ClockFacts
 	// Command is a whole command line that runs kubectl against the same API server, for
 	// commands in hints. Nil names neither context nor namespace.
 	Command func(words ...string) string
@@ -55,7 +58,7 @@ type Options struct {
 	// Direct reaches the database without its pods. Nil uses fdbcli in pods alone.
 	Direct *direct.Database
 	// Overrides are the gates that a user overrides, each with the reason given. Only
-	// G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
+	// G-CLOCK, G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string
 	// StatusTimeout bounds how long to wait for the status of the database. Default
 	// DefaultStatusTimeout.
@@ -67,6 +70,14 @@ func (o *Options) kubectl(words ...string) string {
 		return "kubectl " + strings.Join(words, " ")
 	}
 	return o.Command(words...)
+}
+
+// clockFacts returns how the clock of this machine compares with the API server's.
+func (o *Options) clockFacts() plan.ClockFacts {
+	if o.ClockDifference == nil {
+		return plan.ClockFacts{}
+	}
+	return o.ClockDifference()
 }
 
 // Cluster is one cluster: an Observer and an Actor. It hands every question to the part that

@@ -26,7 +26,8 @@ type GateOptions struct {
 }
 
 // Gates returns the checks that must hold before any change: no live operator manages the
-// cluster. Two that act on one cluster undo each other's work.
+// cluster, since two that act on one cluster undo each other's work; and the clock of this machine
+// agrees with the API server's, which is listed where it does not.
 func (w *Cluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	check, err := w.operators.noOperator(ctx)
 	if err != nil {
@@ -41,7 +42,14 @@ func (w *Cluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error
 	if why := w.Overrides[plan.GateOperator]; !check.OK && why != "" {
 		check.OK, check.Evidence = true, check.Evidence+"; overridden: "+why
 	}
-	return []plan.Check{check}, nil
+	checks := []plan.Check{check}
+	if clock := w.clockFacts().Check(); !clock.OK {
+		if why := w.Overrides[plan.GateClock]; why != "" {
+			clock.OK, clock.Evidence = true, clock.Evidence+"; overridden: "+why
+		}
+		checks = append(checks, clock)
+	}
+	return checks, nil
 }
 
 // The operator, as its own manifests name it.

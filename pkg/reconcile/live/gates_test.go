@@ -124,6 +124,29 @@ func TestTheOperatorGateFailsIfAnOperatorWatchesTheNamespace(t *testing.T) {
 	}
 }
 
+func TestAWrongClockRefusesChangesUnlessItIsOverridden(t *testing.T) {
+	for name, difference := range map[string]plan.ClockFacts{
+		"a day ahead":     {Compared: true, Known: true, Ahead: 24 * time.Hour},
+		"a minute behind": {Compared: true, Known: true, Ahead: -time.Minute},
+		"unknown":         {Compared: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newField(t, sample())
+			f.cluster.ClockDifference = func() plan.ClockFacts { return difference }
+			f.observe(plan.ClusterResource)
+			checks, err := f.cluster.Gates(t.Context(), live.GateOptions{Coexist: true})
+			if err != nil || len(checks) != 2 || checks[1].Gate != plan.GateClock || checks[1].OK {
+				t.Fatalf("got %v and %v, want a refusal of G-CLOCK", checks, err)
+			}
+			f.cluster.Overrides = map[plan.Gate]string{plan.GateClock: "no time server here"}
+			checks, err = f.cluster.Gates(t.Context(), live.GateOptions{})
+			if err != nil || !checks[1].OK || !strings.Contains(checks[1].Evidence, "no time server here") {
+				t.Errorf("overridden: %v and %v", checks, err)
+			}
+		})
+	}
+}
+
 func ownNamespace(d *appsv1.Deployment) {
 	manager(d).Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}}}
 }

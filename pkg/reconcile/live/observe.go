@@ -45,7 +45,7 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if err := w.reader.readInPods(ctx, into, facets); err != nil {
 		return explain(err)
 	}
-	into.Now, into.Overrides = w.Clock.Now().UTC(), w.Overrides
+	into.Now, into.Clock, into.Overrides = w.Clock.Now().UTC(), w.clockFacts(), w.Overrides
 	return nil
 }
 

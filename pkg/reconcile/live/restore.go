@@ -67,7 +67,7 @@ func (w *RestoreCluster) Observe(ctx context.Context, into *plan.Snapshot, facet
 	if err := w.readFacts(ctx, into, facets); err != nil {
 		return explain(err)
 	}
-	into.Now = w.Clock.Now().UTC()
+	into.Now, into.Clock = w.Clock.Now().UTC(), w.clockFacts()
 	return nil
 }
 

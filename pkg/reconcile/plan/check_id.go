@@ -85,6 +85,7 @@ const (
 	CheckNotDenied      CheckID = "not-denied"       // this control-plane instance is not on the deny list
 	CheckInstancesReady CheckID = "instances-ready"  // all control-plane instances are ready for a common action; the subject is the action
 	CheckNoOperator     CheckID = "no-operator"      // no live operator manages the resource
+	CheckClock          CheckID = "clock"            // the clock of this machine agrees with the API server's
 	CheckNoOtherRun     CheckID = "no-other-run"     // no other run is active
 	CheckPlanCurrent    CheckID = "plan-current"     // the cluster state is that of the plan
 	CheckFieldKept      CheckID = "field-kept"       // the API server kept the field of the spec; the subject is the field

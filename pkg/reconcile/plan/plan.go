@@ -47,6 +47,7 @@ const (
 	GateReplicas  Gate = "G-REPL"       // full fault tolerance
 	GateConfig    Gate = "G-CONFIG"     // counts, zones, halls and regions can hold
 	GateCoord     Gate = "G-COORD"      // coordinator quorum, one per fault domain
+	GateClock     Gate = "G-CLOCK"      // the clock of this machine agrees with the API server's
 	GateDBLock    Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR
 	GateDD        Gate = "G-DD"         // data distribution is healthy
 	GateDeny      Gate = "G-DENY"       // this control-plane instance is not on the deny list

@@ -21,6 +21,8 @@ import (
 type Snapshot struct {
 	// Now is when the newest facet was observed.
 	Now time.Time
+	// Clock is how the clock of this machine compares with the source of Now.
+	Clock ClockFacts
 	// Seed makes a pass's random choices; it is the same for the whole pass.
 	Seed uint64
 	// Hashes remember the hashes of pod specs between decisions. They are no facts: decisions are the

@@ -58,6 +58,7 @@ var withoutDocument = map[string]string{
 var gatesWithoutDocument = map[plan.Gate]string{
 	plan.GateDeny: "keys of the database", plan.GateLock: "keys of the database", plan.GateLockOwner: "the spec", plan.GateSync: "keys of the database",
 	plan.GateLease: "a Lease", plan.GateOperator: "Deployments and Leases", plan.GatePlan: "the plan", plan.GateBackup: "backup tools", plan.GateRestore: "backup tools",
+	plan.GateClock: "answers of the API server",
 }
 
 // answerable is leavable with every section that a question reads, in two regions.

@@ -68,12 +68,17 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if facets&plan.Coordination != 0 {
 		into.Coordination = w.coordination(ctx)
 	}
-	into.Now, into.Overrides = w.ownTime(), w.Overrides
+	into.Now, into.Clock, into.Overrides = w.ownTime(), w.Clock(), w.Overrides
 	return nil
 }
 
 // ownTime is the time by the plugin's own clock.
 func (w *Cluster) ownTime() time.Time { return w.Now().Add(w.Skew) }
+
+// Clock returns how the plugin's own clock compares with all others.
+func (w *Cluster) Clock() plan.ClockFacts {
+	return plan.ClockFacts{Compared: true, Known: true, Ahead: w.Skew}
+}
 
 func (w *Cluster) nodes() map[string]*corev1.Node {
 	if w.NodesHidden != "" || w.nodesUnread {

@@ -36,6 +36,11 @@ func locks() []Rule {
 			Why:  "A run was killed before it released its Lease. The next run completes its work.",
 			find: staleLease,
 		},
+		{
+			Code: "LOCK-006", Severity: Warning, Title: "The clock of this machine agrees with the API server's",
+			Why:  "Passes use the API server's time and are refused from 30 s of difference on. Programs without that, an operator or fdbcli, write locks and timestamps by this clock.",
+			find: clockOff,
+		},
 	}
 }
 
@@ -105,6 +110,17 @@ func ownDenial(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	return with(one(controlPlane(owner), "it is on the deny list", f.allowing(owner)...))
+}
+
+func clockOff(f Facts) ([]Finding, string) {
+	check := f.Clock.Check()
+	switch {
+	case check.OK:
+		return nil, ""
+	case !f.Clock.Known:
+		return nil, check.Evidence
+	}
+	return with(one("clock", "it is "+check.Evidence, "fdb", "can", "reconcile", f.Cluster.Name))
 }
 
 func staleLease(f Facts) ([]Finding, string) {

@@ -171,6 +171,7 @@ var problems = map[string]problem{
 	"a holder that the spec allows":       {"LOCK-003", both(deny("west"), specDenies("west", true)), "the spec allows it", "fdb reconcile"},
 	"a holder that no spec names":         {"LOCK-003", deny("west"), "does not name it", `{"spec":{"lockOptions":{"denyList":[{"id":"west","allow":true}]}}}`},
 	"the own owner is denied":             {"LOCK-004", both(deny("east"), func(f *Facts) { f.Cluster.Spec.ProcessGroupIDPrefix = "east" }), "on the deny list", `"id":"east","allow":true`},
+	"a clock a day ahead":                 {"LOCK-006", func(f *Facts) { f.Clock = plan.ClockFacts{Compared: true, Known: true, Ahead: 24 * time.Hour} }, "24h ahead, less than 30s required", "fdb can reconcile"},
 	"a Lease of a run that died":          {"LOCK-005", func(f *Facts) { f.Lease.Holder, f.Lease.Until = "me pid 1", noon.Add(-time.Minute) }, "me pid 1 never released it", "fdb reconcile"},
 	"another configuration":               {"DRIFT-001", func(f *Facts) { f.Gaps.Generations.NeedsConfigurationChange = 8 }, "does not match the spec", "fdb plan"},
 	"something to reconcile":              {"DRIFT-002", func(f *Facts) { f.Gaps.Reasons = []string{"a reason"} }, "a reason", "fdb plan"},
@@ -412,6 +413,7 @@ func TestRulesThatCannotBeEvaluatedAreNotChecked(t *testing.T) {
 			f.Coordination.Read, f.Cluster.Spec.LockOptions.DisableLocks = false, new(false)
 		}, []string{"LOCK-001", "LOCK-002", "LOCK-003", "LOCK-004"}, "were not read"},
 		"a Lease that may not be read": {func(f *Facts) { f.Lease.Read = false }, []string{"LOCK-005", "ADM-001"}, "could not be read"},
+		"an API server without a time": {func(f *Facts) { f.Clock = plan.ClockFacts{Compared: true} }, []string{"LOCK-006"}, "cannot determine the time"},
 		"permissions that are unknown": {func(f *Facts) { f.MissingRead = false }, []string{"RBAC-002"}, "the permissions could not be read"},
 		"a disk of unknown size": {func(f *Facts) {
 			f.eachProcess(f.first("storage"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleLog}} })
