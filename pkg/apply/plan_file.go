@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ import (
 
 // ReadPlan reads the file of --plan.
 func ReadPlan(path string) (*planned.ApprovedPlan, error) {
-	text, err := os.ReadFile(path)
+	text, err := session.ReadSmallFile(path, session.LongestPlan)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read the plan: %w", err))
 	}

@@ -55,6 +55,10 @@ func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
 }
 
 func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
+	v, err := v.Sealed()
+	if err != nil {
+		return err
+	}
 	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
 		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
 	}})

@@ -238,8 +238,9 @@ func TestAPlanIsRefusedOnceTheClusterStateHasChanged(t *testing.T) {
 }
 
 func TestAnInvalidOrForeignPlanFileIsAUsageError(t *testing.T) {
+	// An edit computes the digests of the fields again: the rest must refuse by itself.
 	edit := func(old, instead string) func(string) string {
-		return func(text string) string { return strings.Replace(text, old, instead, 1) }
+		return func(text string) string { return resealed(t, strings.Replace(text, old, instead, 1)) }
 	}
 	tests := map[string]struct {
 		edit func(text string) string
@@ -255,11 +256,13 @@ func TestAnInvalidOrForeignPlanFileIsAUsageError(t *testing.T) {
 		"of the first version":          {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v1"), says: "(cli.kubectl-fdb/v1): save a new plan with --dry-run -o json"},
 		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest does not match its items"},
 		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
-		"without a seed":                {edit: edit(`"seed": "`, `"seed": "x`), says: "must be a number"},
+		"without a seed":                {edit: edit(`"seed": "42"`, `"seed": "x"`), says: "must be a number"},
 		"of another cluster":            {edit: edit(`"cluster": "sample"`, `"cluster": "other"`), says: "for cluster other in namespace fdb"},
 		"of another namespace":          {edit: edit(`"namespace": "fdb"`, `"namespace": "x"`), says: "for cluster sample in namespace x"},
 		"of another Kubernetes cluster": {edit: edit(`"uid": "1"`, `"uid": "2"`), says: "one in another Kubernetes cluster"},
 		"of another command":            {args: []string{"exclude", "sample", "STORAGE0"}, says: "for the command reconcile, not for exclude"},
+		"with a text that was changed":  {edit: func(text string) string { return strings.Replace(text, `"summary": "`, `"summary": "not `, 1) }, says: "it was modified: items is not what was printed"},
+		"without digests of its fields": {edit: func(text string) string { return strings.Replace(text, `"digests": {`, `"was": {`, 1) }, says: "it has no digests of its fields"},
 		"that could not be made":        {edit: edit(`"outcome": "`, `"outcome": "failed", "was": "`), says: "a stage failed"},
 		"that is not there":             {args: []string{"reconcile", "sample", "--plan", "/nowhere"}, says: "no such file"},
 	}

@@ -315,6 +315,11 @@ func (p Plan) changedLoss(f Facts) (all []string) {
 	for _, v := range f.Released {
 		all = append(all, fmt.Sprintf("volume %s of PVC %s was released", v.Name, v.PVC))
 	}
+	for _, c := range f.Placement.Candidates {
+		if i := slices.IndexFunc(p.Copy.Coordinators, func(n NewCoordinator) bool { return n.Group == c.Group }); i >= 0 && (p.Copy.Coordinators[i].Address != c.Address || p.Copy.Coordinators[i].Directory != c.Directory) {
+			all = append(all, fmt.Sprintf("%s: its address and directory are %s and %s", c.Group, c.Address, c.Directory))
+		}
+	}
 	if p.copied(f) {
 		return all
 	}

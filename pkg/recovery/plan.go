@@ -155,7 +155,7 @@ func (p Plan) Check(cluster, namespace string) error {
 	case len(p.Steps) == 0 || !p.Kind.createsPods() && p.Kind != CoordinatorsMoved && (p.Kind != CoordinatorsLost || p.Copy == nil):
 		return fmt.Errorf("the plan has no steps to apply: kind %s", p.Kind)
 	}
-	return nil
+	return p.derived()
 }
 
 // Moved returns what changed since the plan was made, one sentence each; none if it can be carried

@@ -110,19 +110,26 @@ func (g Group) podObstacles() []string {
 func (p *Plan) createPods(f Facts) {
 	p.From = f.Recorded
 	if p.Kind == VolumesReleased {
-		p.Bind = f.bindings()
-		p.Steps = append(p.Steps, StepReserveVolumes)
-		if p.Rebuild = f.rebuilt(); len(p.Rebuild) > 0 {
-			p.Steps = append(p.Steps, StepRebuild)
-		}
-		p.Steps = append(p.Steps, StepPVCs)
+		p.Bind, p.Rebuild = f.bindings(), f.rebuilt()
 	}
 	p.Create = f.creations(p.Bind)
-	p.Steps = append(p.Steps, StepPods, StepPodsRun)
-	if f.coordinatesByIP() {
-		p.Steps = append(p.Steps, StepAddresses)
+	p.Steps = p.podSteps(f)
+}
+
+// podSteps returns the steps of a plan that creates pods.
+func (p Plan) podSteps(f Facts) (steps []Step) {
+	if p.Kind == VolumesReleased {
+		steps = append(steps, StepReserveVolumes)
+		if len(p.Rebuild) > 0 {
+			steps = append(steps, StepRebuild)
+		}
+		steps = append(steps, StepPVCs)
 	}
-	p.Steps = append(p.Steps, StepAvailable)
+	steps = append(steps, StepPods, StepPodsRun)
+	if f.coordinatesByIP() {
+		steps = append(steps, StepAddresses)
+	}
+	return append(steps, StepAvailable)
 }
 
 // creations are the pods that do not exist and whose volume does: coordinators first, then others
@@ -182,6 +189,11 @@ func (p Plan) movedWithoutPods(f Facts) []string {
 	}
 	all = append(all, f.volumeUsers()...)
 	all = append(all, p.movedVolumes(f)...)
+	for _, r := range p.Rebuild {
+		if i := slices.IndexFunc(f.Groups, func(g Group) bool { return g.ID == r.ID }); i >= 0 && f.Groups[i].Class != r.Class {
+			all = append(all, fmt.Sprintf("%s: its class is %s, not %s", r.ID, f.Groups[i].Class, r.Class))
+		}
+	}
 	slices.Sort(all)
 	return all
 }

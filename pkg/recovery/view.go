@@ -16,7 +16,9 @@ type ReportView struct {
 // PlanView is the document of `recover plan`.
 type PlanView struct {
 	inspect.Document
-	Plan Plan `json:"plan"`
+	// Digests are those of all other fields of the document, by name.
+	Digests map[string]string `json:"digests,omitempty"`
+	Plan    Plan              `json:"plan"`
 }
 
 // VerificationView is the document of `recover verify`.
@@ -39,4 +41,12 @@ func NewPlanView(m inspect.Metadata, asOf time.Time, p Plan, warnings []string) 
 	v := PlanView{Document: inspect.NewDocument("RecoveryPlan", m, asOf, inspect.SourceLive), Plan: p}
 	v.Warnings = append(v.Warnings, warnings...)
 	return v
+}
+
+// Sealed returns the plan with the digests of its fields, for a file.
+func (v PlanView) Sealed() (PlanView, error) {
+	v.Digests = nil
+	var err error
+	v.Digests, err = inspect.Seal(v)
+	return v, err
 }

@@ -1,18 +1,19 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -70,7 +71,10 @@ func (o *planOptions) view(ctx context.Context, env *session.Env, key types.Name
 	if p.Handled || p.Kind == recovery.NothingLost {
 		code = exit.ExitDone
 	}
-	v := recovery.NewPlanView(env.Metadata(key), read.seen.Now, p, read.warnings)
+	v, err := recovery.NewPlanView(env.Metadata(key), read.seen.Now, p, read.warnings).Sealed()
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
 	return cmdutil.Output{Warnings: v.Warnings, Code: code, Printable: format.Printable{
 		Document: v, Names: []string{"recoveryplan/" + p.Digest},
 		Table: func(w io.Writer) error { return ui.WriteRecoveryPlan(w, v) },
@@ -82,16 +86,20 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	if path == "" {
 		return recovery.Plan{}, exit.Usage(errors.New("--plan is required: a file that recover plan -o json printed"))
 	}
-	text, err := os.ReadFile(path)
+	text, err := session.ReadSmallFile(path, session.LongestPlan)
 	if err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("read the plan: %w", err))
 	}
+	text, edited := inspect.Unseal(text)
 	var v recovery.PlanView
-	if err := json.Unmarshal(text, &v); err != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s is not a recovery plan: %w", path, err))
+	if err := json.Unmarshal(text, &v); text == nil || err != nil {
+		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s is not a recovery plan: %w", path, cmp.Or(edited, err)))
 	}
 	if v.Kind != "RecoveryPlan" {
 		return recovery.Plan{}, exit.Usagef("%s is not a recovery plan: its kind is %q", path, v.Kind)
+	}
+	if edited != nil {
+		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
 	}
 	if err := v.Plan.Check(key.Name, key.Namespace); err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, err))

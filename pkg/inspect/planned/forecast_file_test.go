@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
-// What a forecast permits cannot be changed in a saved plan; how long it takes permits nothing.
+// What a forecast permits cannot be changed in a saved plan, not even with new digests of its fields.
 func TestAPlanFileWithAnEditedForecastIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit    func(*Forecast)
@@ -29,10 +29,14 @@ func TestAPlanFileWithAnEditedForecastIsRefused(t *testing.T) {
 				Stage: "ExcludeInstances", Kind: "Exclude", Groups: []v1beta2.ProcessGroupID{"storage-1"}, FromSeconds: 37,
 			}}}.Sealed()
 			c.edit(&f)
-			text, err := json.Marshal(PlanView{
+			v, err := PlanView{
 				Document: inspect.Document{APIVersion: inspect.APIVersion, Kind: "Plan", Metadata: inspect.Metadata{Cluster: "sample"}},
 				Command:  []string{"reconcile", "sample"}, Seed: "1", Observed: PlanObserved{UID: "u"}, Digest: digest(nil), Forecast: &f,
-			})
+			}.Sealed()
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := json.Marshal(v)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ const (
 	differsDone       = "item-not-planned" // approved, and no longer planned
 	differsNew        = "item-not-approved"
 	differsOrder      = "order"
+	differsShown      = "item-shown" // it shows something else than it does
 	differsCommand    = "command"
 	differsTool       = "tool"
 	differsSpec       = "spec"
@@ -24,7 +25,7 @@ const (
 
 // PlanDifference is one change of the cluster state since a plan was saved.
 type PlanDifference struct {
-	// Code is what differs, in kebab-case: item-not-planned, item-not-approved, order, command,
+	// Code is what differs, in kebab-case: item-not-planned, item-not-approved, order, item-shown, command,
 	// tool, spec, connection-string or database.
 	Code string `json:"code"`
 	// Message is the difference in words.
@@ -104,6 +105,7 @@ func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 			item := p.Items[i]
 			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and no longer planned: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
 		default:
+			all = append(all, p.Items[i].shown(left[at])...)
 			missing, left = slices.Delete(missing, at, at+1), slices.Delete(left, at, at+1)
 		}
 	}
@@ -113,6 +115,19 @@ func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 		}
 	}
 	return all
+}
+
+// shown returns a difference if an approved item shows something else than the action that it approves, which
+// has the same fingerprint. The rest of an interrupted action is described otherwise.
+func (i ApprovedItem) shown(now PlanItem) []PlanDifference {
+	type shown struct {
+		subject, summary string
+		impact           plan.Impact
+	}
+	if (shown{i.Subject, i.Summary, i.Impact}) == (shown{now.Subject, now.Summary, now.Impact}) || i.Cuttable() != nil {
+		return nil
+	}
+	return []PlanDifference{{differsShown, fmt.Sprintf("#%d shows %s, and would %s", i.Number, itemWords(i.Kind, i.Subject, i.Summary), itemWords(now.Kind, now.Subject, now.Summary))}}
 }
 
 func itemWords(kind, subject, summary string) string {

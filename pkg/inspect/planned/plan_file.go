@@ -1,6 +1,7 @@
 package planned
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type ApprovedItem struct {
 	Kind    string         `json:"kind"`
 	Subject string         `json:"subject"`
 	Summary string         `json:"summary"`
+	Impact  plan.Impact    `json:"impact"`
 	// Fingerprint identifies what the action does.
 	Fingerprint string `json:"fingerprint"`
 	// Details are the action's own fields.
@@ -44,11 +46,15 @@ type ApprovedItem struct {
 
 // ReadPlan reads a saved plan. The error is why it cannot be carried out.
 func ReadPlan(text []byte) (*ApprovedPlan, error) {
+	text, edited := inspect.Unseal(text)
+	if text == nil {
+		return nil, edited
+	}
 	p := &ApprovedPlan{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("not a complete JSON document: %w", err)
+		return nil, cmp.Or(edited, fmt.Errorf("not a complete JSON document: %w", err))
 	}
-	if err := p.check(); err != nil {
+	if err := cmp.Or(p.supported(), edited, p.check()); err != nil {
 		return nil, err
 	}
 	var err error
@@ -59,7 +65,8 @@ func ReadPlan(text []byte) (*ApprovedPlan, error) {
 	return p, nil
 }
 
-func (p *ApprovedPlan) check() error {
+// supported returns an error for a document that is not a plan of this version.
+func (p *ApprovedPlan) supported() error {
 	switch {
 	case p.Kind != "Plan":
 		return fmt.Errorf("unsupported kind %q: must be Plan", p.Kind)
@@ -67,6 +74,13 @@ func (p *ApprovedPlan) check() error {
 		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
 	case p.APIVersion != inspect.APIVersion:
 		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, inspect.APIVersion)
+	default:
+		return nil
+	}
+}
+
+func (p *ApprovedPlan) check() error {
+	switch {
 	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
 		return errors.New("its command or its cluster is missing")
 	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):

@@ -17,6 +17,9 @@ type PlanView struct {
 	// Digest is equal for two plans with the same items in the same order, regardless of actions
 	// that only record observations.
 	Digest string `json:"digest"`
+	// Digests are those of all other fields of the document, by name, so that a saved plan cannot show
+	// anything else than what was planned; absent where the plan is a part of another document.
+	Digests map[string]string `json:"digests,omitempty"`
 	// Command is the command that carries it out, with the flags that matter; --plan of the same
 	// command accepts this document.
 	Command []string `json:"command"`
@@ -211,6 +214,14 @@ func (r *PlanRecorder) View(m inspect.Metadata) PlanView {
 	v.Warnings = append(v.Warnings, r.missing...)
 	v.Digest = digest(v.keys())
 	return v
+}
+
+// Sealed returns the plan with the digests of its fields, for a file. It is the last change of a plan.
+func (v PlanView) Sealed() (PlanView, error) {
+	v.Digests = nil
+	var err error
+	v.Digests, err = inspect.Seal(v)
+	return v, err
 }
 
 // Refused returns the gates that would keep a pass from starting.

@@ -1,0 +1,99 @@
+package inspect
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// sealField is the field of a document that has the digests of all others.
+const sealField = "digests"
+
+// ErrUnsealed means that a document has no digests of what it shows.
+var ErrUnsealed = errors.New("it has no digests of its fields: it was modified, or saved by an earlier version of this program: save a new plan and approve that")
+
+// Seal returns the digest of each field of a document as it is printed, for its field "digests": a file then
+// shows nothing else than what was printed.
+func Seal(document any) (map[string]string, error) {
+	text, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	fields, err := fieldsOf(text)
+	if err != nil {
+		return nil, err
+	}
+	return digestsOf(fields)
+}
+
+// Unseal returns a saved document as one that has each name once, in one way of writing. The error names
+// every field that was changed, added or removed since it was sealed; the text is nil only for one that is no
+// document.
+func Unseal(text []byte) ([]byte, error) {
+	fields, err := fieldsOf(text)
+	if err != nil {
+		return nil, fmt.Errorf("not a complete JSON document: %w", err)
+	}
+	canonical, err := json.Marshal(fields)
+	if err != nil {
+		return nil, err
+	}
+	sealed, is := fields[sealField].(map[string]any)
+	if !is {
+		return canonical, ErrUnsealed
+	}
+	found, err := digestsOf(fields)
+	if err != nil {
+		return nil, err
+	}
+	if edited := edits(found, sealed); len(edited) > 0 {
+		return canonical, fmt.Errorf("it was modified: %s %s not what was printed", phrase.List(edited), phrase.Is(len(edited)))
+	}
+	return canonical, nil
+}
+
+// edits returns the fields that have another digest than the sealed one, or that only one of both has.
+func edits(found map[string]string, sealed map[string]any) (names []string) {
+	for name, digest := range found {
+		if digest != sealed[name] {
+			names = append(names, name)
+		}
+	}
+	for name := range sealed {
+		if _, has := found[name]; !has {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fieldsOf returns the fields of a document. Of several with one name the last counts.
+func fieldsOf(text []byte) (map[string]any, error) {
+	var fields map[string]any
+	err := json.Unmarshal(text, &fields)
+	return fields, err
+}
+
+// digestsOf returns the digests of all fields but the seal. They depend neither on the order of keys, nor on
+// how a program writes numbers and characters.
+func digestsOf(fields map[string]any) (map[string]string, error) {
+	digests := map[string]string{}
+	for name, value := range fields {
+		if name == sealField {
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(text)
+		digests[name] = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return digests, nil
+}
