@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -42,17 +43,41 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 		return nil
 	}
 	keeper.RefuseBesideOthers()
-	reads, cancel := context.WithTimeout(ctx, operationLimit)
-	defer cancel()
-	other, err := keeper.OtherOperation(reads)
+	other, err := p.otherOperation(ctx, keeper)
 	if err != nil || other == nil {
-		return ctx.Err()
+		return err
 	}
 	hints := []string{p.again("act beside it", "--join")}
 	if p.Run.ResourceKind == nil {
 		hints = append(hints, "follow it: "+p.Env.Command("operations", "follow", p.Key.Name), "end it: "+p.Env.Command("operations", "abort", p.Key.Name))
 	}
 	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.ActiveOperationError{Operation: *other}, Hints: hints}
+}
+
+// otherOperation returns the operation of another run; nil for none. With --wait it waits for its end.
+func (p *pacing) otherOperation(ctx context.Context, keeper reconcile.OperationKeeper) (*reconcile.Operation, error) {
+	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.timeout)
+	defer stop()
+	for {
+		reads, cancel := context.WithTimeout(ctx, operationLimit)
+		other, err := keeper.OtherOperation(reads)
+		cancel()
+		if err != nil || other == nil {
+			return nil, exit.CauseOf(ctx, ctx.Err())
+		}
+		if !p.Wait {
+			return other, nil
+		}
+		words := (&reconcile.ActiveOperationError{Operation: *other}).Error() + "; it counts as ended in " +
+			phrase.Until(other.Until(), p.Env.Clock.Now()) + " unless its run reports again"
+		if key := other.ID + other.Holder; p.lastReason != key {
+			p.lastReason = key
+			p.Env.Logf("waiting: %s", words)
+		}
+		if err := p.Env.Waiting().Pause(ctx, abortInterval, words); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // beginOperation publishes the passes of a command with --wait as an operation, which other users see and
@@ -83,8 +108,8 @@ func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end fu
 	}
 }
 
-// endOnRequest ends the context once another user has requested to end the operation. After a
-// failed read the next interval reads again.
+// endOnRequest reports that the operation goes on, and ends the context once another user has requested
+// to end it. After a failed read the next interval reads again.
 func (p *pacing) endOnRequest(ctx context.Context, keeper reconcile.OperationKeeper, cancel context.CancelCauseFunc) {
 	ticker := p.Env.Clock.NewTicker(abortInterval)
 	defer ticker.Stop()
@@ -94,8 +119,9 @@ func (p *pacing) endOnRequest(ctx context.Context, keeper reconcile.OperationKee
 			return
 		case <-ticker.C():
 		}
-		reads, done := context.WithTimeout(ctx, operationLimit)
-		abort, err := keeper.AbortRequest(reads)
+		requests, done := context.WithTimeout(ctx, operationLimit)
+		_ = keeper.KeepOperation(requests) // after a failure the next interval tries again
+		abort, err := keeper.AbortRequest(requests)
 		done()
 		if err == nil && abort != nil {
 			words := "aborted by " + abort.By

@@ -30,6 +30,7 @@ type operating struct {
 	other    *reconcile.Operation
 	abort    *reconcile.OperationAbort
 	err      error
+	reads    int // of the operation of another run
 }
 
 func (o *operating) Operations() reconcile.OperationKeeper { return o }
@@ -41,7 +42,15 @@ func (o *operating) called(name string) {
 }
 
 func (o *operating) OtherOperation(context.Context) (*reconcile.Operation, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.reads++
 	return o.other, o.err
+}
+
+func (o *operating) KeepOperation(context.Context) error {
+	o.called("keep")
+	return o.err
 }
 
 func (o *operating) RefuseBesideOthers() { o.called("refuse") }
@@ -88,7 +97,7 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 	}{
 		"it waits":               {wait: true, want: []string{"set", "renew", "end"}},
 		"it does not wait":       {want: []string{"renew"}},
-		"its end is not written": {wait: true, err: errors.New("no answer"), want: []string{"set", "renew", "end"}, says: "others see this operation for 3m0s more: no answer"},
+		"its end is not written": {wait: true, err: errors.New("no answer"), want: []string{"set", "renew", "end"}, says: "others see this operation for 1m0s more: no answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, errs := &operating{err: c.err}, &strings.Builder{}
@@ -126,6 +135,78 @@ func TestACommandIsRefusedBeforeApprovalWhileAnOperationIsActive(t *testing.T) {
 	if !slices.Equal(s.calls, []string{"refuse"}) {
 		t.Errorf("calls %q", s.calls)
 	}
+}
+
+func TestACommandThatWaitsWaitsForTheEndOfAnotherOperation(t *testing.T) {
+	s, errs := &operating{}, &strings.Builder{}
+	p, clock := passesOf(s, errs, ChangeFlags{Wait: true})
+	s.other = &reconcile.Operation{ID: "run0", Command: "restart sample --wait", User: "bob@desk", Since: clock.Now(), Seen: clock.Now().Add(-20 * time.Second)}
+	ended := make(chan error)
+	go func() { ended <- p.refuseBeside(t.Context()) }()
+	for s.countReads() < 3 {
+		clock.Step(abortInterval)
+		time.Sleep(time.Millisecond)
+	}
+	s.mu.Lock()
+	s.other = nil
+	s.mu.Unlock()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil || !strings.Contains(errs.String(), "waiting: another operation is active: run0: restart sample --wait, by bob@desk, since") ||
+				!strings.Contains(errs.String(), "it counts as ended in") {
+				t.Errorf("%v, printed %q", err, errs.String())
+			}
+			return
+		default:
+			clock.Step(abortInterval)
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+func TestWaitingForAnotherOperationEndsWithTheTimeout(t *testing.T) {
+	s := &operating{other: &reconcile.Operation{ID: "run0"}}
+	p, clock := passesOf(s, &strings.Builder{}, ChangeFlags{Wait: true})
+	p.timeout = time.Minute
+	ended := make(chan error)
+	go func() { ended <- p.refuseBeside(t.Context()) }()
+	for {
+		select {
+		case err := <-ended:
+			if exit.Code(err) != exit.ExitWaiting {
+				t.Errorf("exit code %d: %v", exit.Code(err), err)
+			}
+			return
+		default:
+			clock.Step(abortInterval)
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+func TestAPassThatChangedNothingDoesNotClaimAChange(t *testing.T) {
+	for name, tc := range map[string]struct {
+		last reconcile.PassDone
+		want string
+	}{
+		"changes":                   {reconcile.PassDone{Acted: 1}, "the next pass reads what this one has changed"},
+		"changes, then the end":     {reconcile.PassDone{Acted: 1, Interrupted: true}, "the next pass reads what this one has changed"},
+		"the end before any change": {reconcile.PassDone{Interrupted: true}, "the pass was interrupted before it changed anything"},
+		"no change":                 {reconcile.PassDone{}, "the pass changed nothing; the next one reads again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, reason := (&outcome{Last: tc.last}).waitsFor(); reason != tc.want {
+				t.Errorf("waits for %q, want %q", reason, tc.want)
+			}
+		})
+	}
+}
+
+func (o *operating) countReads() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.reads
 }
 
 func TestJoinAllowsACommandWhileAnOperationIsActive(t *testing.T) {

@@ -355,7 +355,14 @@ func (o *outcome) waitsFor() (key, reason string) {
 	if len(o.Last.Housekeeping) > 0 {
 		return strings.Join(o.Last.Housekeeping[0].Exclusions, ","), o.Last.Housekeeping[0].Text()
 	}
-	reason = "the next pass reads what this one has changed"
+	switch {
+	case o.Last.Acted > 0:
+		reason = "the next pass reads what this one has changed"
+	case o.Last.Interrupted:
+		reason = "the pass was interrupted before it changed anything"
+	default:
+		reason = "the pass changed nothing; the next one reads again"
+	}
 	return reason, reason
 }
 
@@ -394,9 +401,8 @@ func (p *pacing) worthWaiting() bool {
 		return p.unfinished() != nil
 	case exit.ExitConflict:
 		var beyond *reconcile.BeyondPlanError
-		var refused *reconcile.RefusedError        // on the deny list until a user removes it
-		var active *reconcile.ActiveOperationError // it may last for hours
-		return !errors.As(p.Last.Stopped, &beyond) && !errors.As(p.Last.Stopped, &refused) && !errors.As(p.Last.Stopped, &active)
+		var refused *reconcile.RefusedError // on the deny list until a user removes it
+		return !errors.As(p.Last.Stopped, &beyond) && !errors.As(p.Last.Stopped, &refused)
 	default:
 		return false
 	}

@@ -73,12 +73,15 @@ func UserOf(holder string) string {
 	return who
 }
 
-// A run reports every OperationRenewal that its operation is active. Without a report for OperationTerm the
-// operation counts as ended.
+// A run reports every OperationRenewal that its operation is active, also while it waits between two
+// passes. Without a report for OperationTerm the operation counts as ended: it lives as long as a Lease.
 const (
-	OperationRenewal = time.Minute
-	OperationTerm    = 3 * time.Minute
+	OperationRenewal = 20 * time.Second
+	OperationTerm    = time.Minute
 )
+
+// Until returns when the operation counts as ended unless its run reports again.
+func (o Operation) Until() time.Time { return o.Seen.Add(OperationTerm) }
 
 // IsActive reports whether the run has reported within OperationTerm. A time in the future is
 // that of a machine whose clock is ahead.
@@ -96,6 +99,9 @@ type OperationKeeper interface {
 	// RenewOperation reports that the operation goes on, where it was stored, and its progress changed
 	// or OperationRenewal has passed.
 	RenewOperation(ctx context.Context, p OperationProgress) error
+	// KeepOperation reports that the operation goes on, where it was stored and that is due, while no
+	// pass does it by renewing the Lease.
+	KeepOperation(ctx context.Context) error
 	// AbortRequest returns the request to end this operation; nil for none.
 	AbortRequest(ctx context.Context) (*OperationAbort, error)
 	// EndOperation removes the operation, where it was stored.

@@ -47,7 +47,7 @@ until their goal is reached, of all users and machines. An operation is stored w
 Lease of its cluster from its first change to its end.
 
 STATE is active; aborting after "operations abort"; or lost if its run has not reported
-for three minutes, because it was killed or cannot reach the API server.`,
+for a minute, because it was killed or cannot reach the API server.`,
 		Example: `  # List the operations of this namespace
   kubectl fdb operations list
 

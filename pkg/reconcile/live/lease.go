@@ -53,6 +53,7 @@ type leaseKeeper struct {
 	*Options
 	refusals *refusals
 
+	writing   sync.Mutex // the Lease is taken, released, or its operation renewed: these would conflict with each other
 	mu        sync.Mutex
 	held      *heldLease
 	operation reconcile.Operation // to which the passes belong; zero for none
@@ -70,6 +71,8 @@ func (l *leaseKeeper) leaseName() string {
 
 // begin takes the Lease and renews it until releaseLease.
 func (l *leaseKeeper) begin(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	requested := l.Clock.Now()
 	if err := l.takeLease(ctx); err != nil {
 		return err
@@ -215,6 +218,8 @@ func (l *leaseKeeper) stillOurs(ctx context.Context) error {
 
 // releaseLease empties the Lease, so that the next run need not wait for it to expire.
 func (l *leaseKeeper) releaseLease(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
 	l.mu.Lock()
 	held := l.held
 	l.held = nil

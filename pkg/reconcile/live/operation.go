@@ -87,6 +87,19 @@ func (l operationKeeper) RenewOperation(ctx context.Context, p reconcile.Operati
 	})
 }
 
+// KeepOperation implements reconcile.OperationKeeper.
+func (l operationKeeper) KeepOperation(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	if l.current() != nil {
+		return nil // the renewals of the Lease store it
+	}
+	l.mu.Lock()
+	progress := l.operation.Progress
+	l.mu.Unlock()
+	return l.RenewOperation(ctx, progress)
+}
+
 // AbortRequest implements reconcile.OperationKeeper.
 func (l operationKeeper) AbortRequest(ctx context.Context) (*reconcile.OperationAbort, error) {
 	lease, err := l.readLease(ctx)

@@ -76,6 +76,40 @@ func TestAnOperationIsRenewedOnlyAfterItsFirstChange(t *testing.T) {
 	}
 }
 
+// A run that waits longer than its Lease lasts goes on, and one that was killed does not.
+func TestAnOperationLivesAsLongAsItsRunReports(t *testing.T) {
+	f := settled(t)
+	f.cluster.Operations().SetOperation(f.replacing())
+	f.begin()
+	f.end()
+	for range 6 {
+		f.tick(reconcile.OperationRenewal)
+		if err := f.cluster.Operations().KeepOperation(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !live.IsOperationActive(*f.operation(), f.cluster.Clock.Now()) {
+		t.Error("an operation that is reported during a wait counts as ended")
+	}
+	f.tick(61 * time.Second) // as long as a Lease
+	if live.IsOperationActive(*f.operation(), f.cluster.Clock.Now()) {
+		t.Error("an operation counts as active after the Lease of its run has expired")
+	}
+}
+
+// While a pass holds the Lease, its renewals report the operation: another write would conflict with them.
+func TestAnOperationIsNotKeptBesideAHeldLease(t *testing.T) {
+	f := settled(t)
+	f.cluster.Operations().SetOperation(f.replacing())
+	f.begin()
+	f.tick(2 * reconcile.OperationRenewal)
+	before := len(f.log.writes())
+	if err := f.cluster.Operations().KeepOperation(t.Context()); err != nil || len(f.log.writes()) != before {
+		t.Errorf("%v, %d writes", err, len(f.log.writes())-before)
+	}
+	f.end()
+}
+
 // The first operation stays the one that is shown; a second run reports it.
 func TestASecondRunReportsTheActiveOperationOnce(t *testing.T) {
 	f := settled(t)
