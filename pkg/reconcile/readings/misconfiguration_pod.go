@@ -63,9 +63,9 @@ func ipFamilyDiffers(i Inspection, _ *v1beta2.ProcessGroupStatus, pod *corev1.Po
 }
 
 // strategyReplaces: the spec replaces pods of this class, instead of recreating them, whatever
-// differs in their spec.
-func strategyReplaces(i Inspection, g *v1beta2.ProcessGroupStatus, _ *corev1.Pod) (string, error) {
-	if i.s.Cluster.ReplacesPodsOf(g.ProcessClass) {
+// differs in their spec. A pod that never started has nothing to move elsewhere, and is recreated.
+func strategyReplaces(i Inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
+	if i.s.Cluster.ReplacesPodsOf(g.ProcessClass) && !NeverStarted(pod) {
 		return fmt.Sprintf("the pod spec differs, and spec.automationOptions.podUpdateStrategy is %s", i.s.Cluster.PodUpdateStrategy()), nil
 	}
 	return "", nil

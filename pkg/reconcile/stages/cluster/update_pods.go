@@ -20,6 +20,10 @@ import (
 // the database is fully fault tolerant again. Process groups whose changed spec requires a
 // replacement instead are not touched here.
 //
+// The template of a class proves itself on one pod before a second one is taken down, whatever the
+// class. A pod that never started is recreated at once where it differs from the spec: it holds
+// nothing, and a spec that broke it can be corrected.
+//
 // The operator updates any zone under active maintenance next; here a zone that a user put under
 // maintenance blocks the update of all others.
 func UpdatePods(o plan.Options) plan.Stage {
@@ -27,44 +31,93 @@ func UpdatePods(o plan.Options) plan.Stage {
 		Name:  plan.StageUpdatePods,
 		Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		Decide: func(s plan.Snapshot) plan.Decision {
-			outdated, notReporting, err := outdatedPods(s, o)
+			u, err := podsToUpdate(s, o)
 			if err != nil {
 				return readings.InvalidSpec(err)
 			}
-			if len(outdated) == 0 {
+			if len(u.outdated)+len(u.unstarted) == 0 {
 				return plan.Decision{}
 			}
-			return updateOutdated(s, outdated, notReporting)
+			return u.decide(s)
 		},
 	}
 }
 
-// updateOutdated returns what blocks the update of all pods, or which may be updated now.
-func updateOutdated(s plan.Snapshot, outdated []outdatedPod, notReporting []string) plan.Decision {
+// decide returns what blocks the update of all pods, or which may be updated now.
+func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
+	all := slices.Concat(u.unstarted, u.outdated)
 	if why := specsFrozen(s.Cluster); why != "" {
-		return plan.WaitBehind(plan.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "keeps", "keep"), why))
+		return plan.WaitBehind(plan.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(all), "pod"), phrase.Either(len(all), "keeps", "keep"), why))
 	}
 	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Manual: true, Reason: fmt.Sprintf(
-			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(outdated)))}}
+			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(all)))}}
+	}
+	if len(u.unstarted) > 0 {
+		return recreateUnstarted(u.unstarted, len(u.outdated))
+	}
+	unproven := u.unproven()
+	if failed, stuck := startFailures(unproven); stuck {
+		return stopUpdate(u.outdated, unproven, failed, stuck)
 	}
 	if why := blockingUpdate(s); len(why) > 0 {
 		return plan.Wait(PodUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+readings.SomeOf(why))
 	}
-	if len(notReporting) > 0 && s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
-		return stopUpdate(outdated, notReporting)
+	if s.Cluster.DeletionMode() != v1beta2.PodUpdateModeAll {
+		unproven = slices.Concat(u.notReporting, slices.DeleteFunc(unproven, func(c podOf) bool { return slices.Contains(u.notReporting, c) }))
 	}
-	return updateSome(s, outdated)
+	if len(unproven) > 0 {
+		failed, stuck := startFailures(unproven)
+		return stopUpdate(u.outdated, unproven, failed, stuck)
+	}
+	return updateSome(s, u)
+}
+
+// recreateUnstarted deletes the pods that never started, at once and whatever the database answers: no
+// process ends with them. No other control-plane instance has to know.
+func recreateUnstarted(pods []outdatedPod, remaining int) plan.Decision {
+	a := plan.DeletePods{}
+	for _, pod := range pods {
+		a.Pods = append(a.Pods, pod.PodOfGroup)
+	}
+	return plan.Decision{
+		Why:     fmt.Sprintf("%s never started and %s not match the spec", phrase.Count(len(pods), "pod"), phrase.Either(len(pods), "does", "do")),
+		Actions: []plan.Action{a},
+		Hold:    &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(pods), "pod"), remaining), RetryAfter: plan.PodDelay},
+	}
+}
+
+// startFailures describes why pods do not start, as far as that is known; stuck is true if time does not
+// resolve one of them.
+func startFailures(pods []podOf) (failed []string, stuck bool) {
+	for _, c := range pods {
+		if why, never := readings.StartFailure(c.pod); why != "" {
+			failed, stuck = append(failed, why), stuck || never
+		}
+	}
+	return failed, stuck
 }
 
 // stopUpdate stops an update at the first pod that has the current spec and whose processes do not
 // report. The spec may be the cause; and while it is unknown whether they reported meanwhile, a
 // death that the database has not noticed yet cannot be distinguished from an old one. The
-// operator continues once the data has been copied elsewhere.
-func stopUpdate(outdated []outdatedPod, notReporting []string) plan.Decision {
-	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNotReporting, RetryAfter: PodUpdateRetry, Reason: fmt.Sprintf(
-		"%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
-		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(notReporting))}}
+// operator continues once the data has been copied elsewhere, and beside stateless pods at once.
+func stopUpdate(outdated []outdatedPod, waiting []podOf, failed []string, stuck bool) plan.Decision {
+	ids := make([]string, len(waiting))
+	for i, c := range waiting {
+		ids[i] = string(c.group.ProcessGroupID)
+	}
+	reason := fmt.Sprintf("%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
+		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(ids))
+	if len(failed) > 0 {
+		reason = fmt.Sprintf("%s %s to be recreated; the update stops at the first pod with the new spec that does not start: %s; correct the spec",
+			phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(failed))
+	}
+	hold := &plan.Hold{Code: plan.HoldNotReporting, Reason: reason, Manual: stuck}
+	if !stuck {
+		hold.RetryAfter = PodUpdateRetry
+	}
+	return plan.Decision{Hold: hold}
 }
 
 // specsFrozen describes until when no pod may change. New pods would run a version, or announce an
@@ -105,7 +158,8 @@ func podNames(pods []outdatedPod) []string {
 }
 
 // updateSome deletes the next pods, if that is safe now.
-func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
+func updateSome(s plan.Snapshot, u *podUpdate) plan.Decision {
+	outdated := u.outdated
 	d := plan.Decision{Checks: podUpdateChecks(s)}
 	if refused, ok := d.Refused(); ok {
 		d.Hold = &plan.Hold{Code: plan.HoldCheckRefused, Reason: fmt.Sprintf("%s %s to be recreated; none is deleted now", phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated))), Detail: refused.Evidence, RetryAfter: PodUpdateRetry}
@@ -120,6 +174,7 @@ func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 		}
 		return d
 	}
+	chosen = u.withCanary(chosen)
 	d.Why = fmt.Sprintf("%s %s not match the spec", phrase.Count(len(outdated), "pod"), phrase.Either(len(outdated), "does", "do"))
 	if maintenance := maintenanceFor(s, chosen); maintenance != nil {
 		d.Actions = append(d.Actions, *maintenance)
@@ -127,6 +182,24 @@ func updateSome(s plan.Snapshot, outdated []outdatedPod) plan.Decision {
 	d.Actions = append(d.Actions, deletionOf(s.Cluster, chosen))
 	d.Hold = &plan.Hold{Code: plan.HoldMorePodsFollow, Reason: fmt.Sprintf("%s deleted, recreated by the next pass; %d remaining", phrase.Count(len(chosen), "pod"), len(outdated)-len(chosen)), RetryAfter: plan.PodDelay}
 	return d
+}
+
+// withCanary limits chosen pods while templates have not proven themselves: to one pod, as long as no
+// class that is being updated has; then to one of each class that has not. The first is one without data
+// where there is one.
+func (u *podUpdate) withCanary(chosen []outdatedPod) []outdatedPod {
+	if !slices.ContainsFunc(u.outdated, func(pod outdatedPod) bool { return u.proven[pod.class] }) {
+		if i := slices.IndexFunc(chosen, func(pod outdatedPod) bool { return !holdsData(pod) }); i >= 0 {
+			return chosen[i : i+1]
+		}
+		return chosen[:1]
+	}
+	canary := map[v1beta2.ProcessClass]bool{}
+	return slices.DeleteFunc(slices.Clone(chosen), func(pod outdatedPod) bool {
+		second := !u.proven[pod.class] && canary[pod.class]
+		canary[pod.class] = true
+		return second
+	})
 }
 
 // podUpdateChecks returns the checks before processes are taken down on purpose. A locked database

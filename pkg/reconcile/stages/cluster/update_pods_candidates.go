@@ -16,41 +16,102 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
-// outdatedPods returns the running pods that have to be recreated, in the order of the status. A pod
-// that does not report its fault domain is omitted: what goes down with it is unknown. So is one
-// whose group is to be replaced, or for which that is unknown: it waits with its present pod.
-//
-// It also returns the groups with a current pod whose processes do not report.
-func outdatedPods(s plan.Snapshot, o plan.Options) (outdated []outdatedPod, notReporting []string, err error) {
+// podUpdate is what the pods of a cluster are by the present spec.
+type podUpdate struct {
+	// outdated are the running pods that have to be recreated, in the order of the status.
+	outdated []outdatedPod
+	// unstarted are the outdated pods that never started.
+	unstarted []outdatedPod
+	// notReporting are the current pods, of groups with a volume, whose processes do not report.
+	notReporting []podOf
+	// attempted are the current pods, of any class, that do not show yet that their template works.
+	attempted []podOf
+	// proven are the classes of which a pod with the current spec runs, and its processes report.
+	proven map[v1beta2.ProcessClass]bool
+}
+
+// podOf is a pod with its process group.
+type podOf struct {
+	group *v1beta2.ProcessGroupStatus
+	pod   *corev1.Pod
+}
+
+// podsToUpdate compares the pods with the spec. An outdated pod that does not report its fault domain is
+// omitted: what goes down with it is unknown. So is one whose group is to be replaced, or for which
+// that is unknown: it waits with its present pod.
+func podsToUpdate(s plan.Snapshot, o plan.Options) (u podUpdate, err error) {
+	u.proven = map[v1beta2.ProcessClass]bool{}
 	hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
-	processes := reportingProcesses(s.Database.Status)
+	processes, byGroup := reportingProcesses(s.Database.Status), sync.OnceValue(s.Database.Status.ProcessesByGroup)
 	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
-		if pod == nil || pod.DeletionTimestamp != nil || s.Cluster.ReplacesPodsOf(g.ProcessClass) || readings.PendingTooLong(s, g) {
+		if pod == nil || pod.DeletionTimestamp != nil {
 			continue
 		}
 		want, err := hashes.Of(g)
 		if err != nil {
-			return nil, nil, err
+			return u, err
 		}
-		current := pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want
-		if current && g.ProcessClass.IsStateful() && processes.Misses(g, pod) {
-			notReporting = append(notReporting, string(g.ProcessGroupID))
-		}
-		zone, known := readings.ZoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
-		if current || !known {
+		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want {
+			u.current(s, podOf{g, pod}, processes, byGroup)
 			continue
 		}
-		if reason, err := inspect().Group(g); reason != "" || err != nil {
-			continue // ReplaceMisconfiguredPods reports the reason
-		}
-		outdated = append(outdated, outdatedPod{
-			PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,
-			bucket: objects.DistributionKeyOf(pod), notReporting: processes.Misses(g, pod),
-		})
+		u.differing(s, podOf{g, pod}, processes, inspect)
 	}
-	return outdated, notReporting, nil
+	return u, nil
+}
+
+// current adds a pod with the current spec. What a spec lets fail on purpose shows nothing about its template.
+func (u *podUpdate) current(s plan.Snapshot, c podOf, processes processCount, byGroup func() map[string][]fdb.Process) {
+	g, pod := c.group, c.pod
+	if misses := processes.Misses(g, pod); misses && g.ProcessClass.IsStateful() && !s.Cluster.ReplacesPodsOf(g.ProcessClass) && !readings.PendingTooLong(s, g) {
+		u.notReporting = append(u.notReporting, c)
+	}
+	switch {
+	case processes == nil || u.proven[g.ProcessClass]:
+	case !processes.Misses(g, pod) && cameBack(s, g, pod, byGroup()[string(g.ProcessGroupID)]):
+		u.proven[g.ProcessClass] = true
+	case !g.ProcessClass.IsTester() && len(objects.Faults(&pod.Spec)) == 0:
+		u.attempted = append(u.attempted, c)
+	}
+}
+
+// cameBack reports whether the reporting processes of a pod are its own, and not those of the pod before.
+func cameBack(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod, processes []fdb.Process) bool {
+	return elsewhereThan(pod, processes) == "" && (s.Now.Sub(pod.CreationTimestamp.Time) >= podYoungFor || notYetBack(s, g, pod, processes) == "")
+}
+
+// differing adds a pod that was created from another spec. One whose processes do not report may not report
+// its fault domain either: it counts as in the one where they last were, and nothing goes down with it.
+func (u *podUpdate) differing(s plan.Snapshot, c podOf, processes processCount, inspect func() readings.Inspection) {
+	g, pod := c.group, c.pod
+	unstarted, misses := readings.NeverStarted(pod), processes.Misses(g, pod)
+	zone, known := readings.ZoneOf(s.Cluster, s.PodFiles[pod.Name].Variables)
+	if !known && misses {
+		zone, known = cmp.Or(string(g.FaultDomain), pod.Name), true
+	}
+	if !unstarted && (!known || s.Cluster.ReplacesPodsOf(g.ProcessClass) || readings.PendingTooLong(s, g)) {
+		return
+	}
+	if reason, err := inspect().Group(g); reason != "" || err != nil {
+		return // ReplaceMisconfiguredPods reports the reason
+	}
+	one := outdatedPod{
+		PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}, class: g.ProcessClass, zone: zone,
+		bucket: objects.DistributionKeyOf(pod), notReporting: misses,
+	}
+	if unstarted {
+		u.unstarted = append(u.unstarted, one)
+		return
+	}
+	u.outdated = append(u.outdated, one)
+}
+
+// unproven returns the first pods of templates that have not shown yet that they work: no pod of their
+// class with the current spec has processes that report.
+func (u *podUpdate) unproven() []podOf {
+	return slices.DeleteFunc(slices.Clone(u.attempted), func(c podOf) bool { return u.proven[c.group.ProcessClass] })
 }
 
 // processCount is how many processes of each process group report. It is nil without a complete

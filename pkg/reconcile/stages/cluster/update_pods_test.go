@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -30,7 +31,7 @@ func TestUpdatePods(t *testing.T) {
 		oneZone     = "recreate pods: sample-storage-114, sample-storage-115"
 		theOther    = "recreate pods: sample-storage-116"
 		onePod      = "recreate pods: sample-storage-114"
-		maintenance = "set maintenance mode of zone node-14 for 10m0s, to restart storage-114, storage-115"
+		maintenance = "set maintenance mode of zone node-14 for 10m0s, to restart storage-114"
 	)
 	storage := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) *v1beta2.ProcessGroupStatus {
 		return s.Cluster.ProcessGroup(id)
@@ -38,13 +39,33 @@ func TestUpdatePods(t *testing.T) {
 	mode := func(mode v1beta2.PodUpdateMode) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) { s.Cluster.Spec.AutomationOptions.DeletionMode = mode }
 	}
+	proven := func(s *plan.Snapshot) {
+		s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
+	}
+	cannotStart := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, reason string) {
+		for _, other := range s.Groups() {
+			if other.ProcessClass == g.ProcessClass && other != g {
+				stagestest.DropProcess(s, other)
+				s.Pod(other).DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-time.Hour)))
+			}
+		}
+		stagestest.DropProcess(s, g)
+		s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+	}
+	neverStarted := func(s *plan.Snapshot, id v1beta2.ProcessGroupID) {
+		pod := s.Pod(storage(s, id))
+		pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodPending, nil
+		delete(s.PodFiles, pod.Name)
+		storage(s, id).SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
+		stagestest.DropProcess(s, storage(s, id))
+	}
 	tests := map[string]stagestest.RemovalCase{
-		"leaves pods alone that match the spec":              {From: stagestest.HealthyCluster},
-		"recreates the pods of one fault domain":             {From: stagestest.OutdatedStorage, Does: []string{oneZone}, Holds: "1 remaining"},
-		"recreates one pod where the spec wants it that way": {From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeProcessGroup), Does: []string{onePod}, Holds: "2 remaining"},
+		"leaves pods alone that match the spec":                      {From: stagestest.HealthyCluster},
+		"recreates one pod of a template that has not proven itself": {From: stagestest.OutdatedStorage, Does: []string{onePod}, Holds: "2 remaining"},
+		"recreates one pod where the spec wants it that way":         {From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeProcessGroup), Does: []string{onePod}, Holds: "2 remaining"},
 		"recreates all at once where the spec wants it that way": {
-			From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeAll),
-			Does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, Holds: "0 remaining",
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { mode(v1beta2.PodUpdateModeAll)(s); proven(s) },
+			Does: []string{oneZone}, Holds: "0 remaining",
 		},
 		"needs a user to delete them where the spec wants it that way": {From: stagestest.OutdatedStorage, Given: mode(v1beta2.PodUpdateModeNone), Holds: "delete these pods manually"},
 		"leaves logs to be replaced, and recreates them where the spec wants that": {
@@ -83,14 +104,14 @@ func TestUpdatePods(t *testing.T) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
 				g.MarkForRemoval(stagestest.Noon)
 				s.Pod(g).DeletionTimestamp = new(stagestest.NoonTime())
-			}, Does: []string{oneZone}, Holds: "1 remaining",
+			}, Does: []string{onePod}, Holds: "2 remaining",
 		},
 		"does not wait for one that terminates for long and does not report": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				g := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
 				s.Pod(g).DeletionTimestamp = new(metav1.NewTime(stagestest.Noon.Add(-time.Hour)))
 				stagestest.DropProcess(s, g)
-			}, Does: []string{oneZone}, Holds: "1 remaining",
+			}, Does: []string{onePod}, Holds: "2 remaining",
 		},
 		"waits for a pod that this pass created, whatever the clock shows": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
@@ -144,13 +165,63 @@ func TestUpdatePods(t *testing.T) {
 				stagestest.DropProcess(s, storage(s, "storage-116"))
 			}, Holds: "the update stops while processes with the new spec do not report: storage-116",
 		},
-		"takes all down beside a pod that does not come back where the spec wants it that way": {
+		"stops at a pod whose template has not proven itself, also where all may go down at once": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
-				s.Pods["sample-storage-116"].Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, "storage-116")
+				proven(s)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
 				stagestest.DropProcess(s, storage(s, "storage-116"))
-			}, Does: []string{oneZone}, Holds: "0 remaining",
+			}, Holds: "the update stops while processes with the new spec do not report: storage-116",
+		},
+		"recreates the pods of one fault domain once the template has proven itself": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { proven(s) }, Does: []string{oneZone}, Holds: "0 remaining"},
+		"stops at a stateless pod with the new spec that cannot start, and names its image": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				cannotStart(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless), "ImagePullBackOff")
+			},
+			Holds: "3 pods have to be recreated; the update stops at the first pod with the new spec that does not start: pod sample-stateless-105 cannot start container foundationdb: ImagePullBackOff, image",
+		},
+		"waits for a pod with the new spec that crashes": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				cannotStart(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless), "CrashLoopBackOff")
+			},
+			Holds: "sample-stateless-105 cannot start container foundationdb: CrashLoopBackOff",
+		},
+		"goes on beside a stateless pod that does not report once another one of its class does": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				stagestest.DropProcess(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless))
+			}, Does: []string{onePod}, Holds: "2 remaining",
+		},
+		"recreates an outdated pod that never started, at once": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { neverStarted(s, "storage-116") }, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"recreates a pod that never started while the database is unavailable": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"recreates a pod that has been pending for too long": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, stagestest.Noon.Add(-time.Hour))
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"does not take a pod for one that never started whose processes run beside a broken sidecar": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				s.Pods["sample-storage-116"].Status.ContainerStatuses = []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+				storage(s, "storage-114").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Second))
+			}, Holds: "storage-114 stopped reporting 1s ago",
+		},
+		"lets a user recreate a pod that never started where the spec wants it that way": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { neverStarted(s, "storage-116"); mode(v1beta2.PodUpdateModeNone)(s) }, Holds: "delete these pods manually",
+		},
+		"recreates a pod that crashed before it could report its zone": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Hour))
+				stagestest.DropProcess(s, storage(s, "storage-116"))
+				delete(s.PodFiles, "sample-storage-116")
+			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
 		"begins with the fault domain that is down already": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
@@ -169,7 +240,7 @@ func TestUpdatePods(t *testing.T) {
 			Holds: "log-101 started 1m29s ago, 1m30s required",
 		},
 		"goes on beside a process that has been up for as long as a death takes to show": {
-			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "log-101", 90*time.Second) }, Does: []string{oneZone}, Holds: "1 remaining",
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "log-101", 90*time.Second) }, Does: []string{onePod}, Holds: "2 remaining",
 		},
 		"takes a process of unknown age for one that has just started": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
@@ -179,11 +250,11 @@ func TestUpdatePods(t *testing.T) {
 		"recreates the pod of a process that crashes in a loop": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { stagestest.Uptime(s, "storage-116", 12*time.Second) }, Does: []string{theOther}, Holds: "2 remaining",
 		},
-		"recreates all at once beside a process that has just started": {
+		"recreates one pod first beside a process that has just started": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				mode(v1beta2.PodUpdateModeAll)(s)
 				stagestest.Uptime(s, "storage-116", 12*time.Second)
-			}, Does: []string{"recreate pods: sample-storage-114, sample-storage-115, sample-storage-116"}, Holds: "0 remaining",
+			}, Does: []string{onePod}, Holds: "2 remaining",
 		},
 		"recreates what keeps nothing beside a process that has just started": {
 			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
@@ -199,7 +270,7 @@ func TestUpdatePods(t *testing.T) {
 		"omits a pod that does not report its zone":     {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { delete(s.PodFiles, "sample-storage-114") }, Does: []string{"recreate pods: sample-storage-115"}, Holds: "1 remaining"},
 		"leaves a pod out that cannot start": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 			storage(s, "storage-116").SetCondition(v1beta2.ConditionPodPending, stagestest.Noon.Add(-time.Hour))
-		}, Does: []string{oneZone}, Holds: "0 remaining"},
+		}, Does: []string{onePod}, Holds: "1 remaining"},
 		"waits for the end of an incompatible upgrade": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, Holds: "until all processes run 7.4.6"},
 		"waits for the end of a change to or from TLS": {From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Cluster.Status.RequiredAddresses.TLS = true }, Holds: "until the conversion to or from TLS is over"},
 		"leaves a pod to the replacement of its group": {
@@ -207,7 +278,7 @@ func TestUpdatePods(t *testing.T) {
 				s.Pods["sample-storage-114"].Spec.NodeSelector = map[string]string{"disk": "slow"}
 			}, Does: []string{"recreate pods: sample-storage-115"}, Holds: "1 remaining",
 		},
-		"announces maintenance before the zone goes down": {From: stagestest.OutdatedStorage, Given: stagestest.WithMaintenance, Does: []string{maintenance, oneZone}, Holds: "1 remaining"},
+		"announces maintenance before the zone goes down": {From: stagestest.OutdatedStorage, Given: stagestest.WithMaintenance, Does: []string{maintenance, onePod}, Holds: "2 remaining"},
 		"goes on in the zone that is under maintenance": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.MaintenanceZone = "node-16" }, Does: []string{theOther}, Holds: "2 remaining",
 		},
@@ -251,7 +322,7 @@ func TestUpdatePods(t *testing.T) {
 				s.Cluster.Spec.MaxZonesWithUnavailablePods = new(1)
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
 				storage(s, "storage-114").SetCondition(v1beta2.ConditionPodFailing, stagestest.Noon.Add(-time.Hour))
-			}, Does: []string{oneZone}, Holds: "1 remaining",
+			}, Does: []string{onePod}, Holds: "2 remaining",
 		},
 		"corrects an unavailable zone where none may be": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {

@@ -1,0 +1,53 @@
+package readings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// NeverStarted reports whether the main container of a pod has never run, so that no process of the pod
+// can hold anything. Kubernetes keeps a pod Pending while any of its containers has not started, so
+// the phase alone proves nothing once containers have a state.
+func NeverStarted(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodPending {
+		return false
+	}
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return c.Name == v1beta2.ContainerMain && (c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil || c.RestartCount > 0)
+	})
+}
+
+// imageReasons are the reasons of a waiting container that time does not resolve: its image, or what its
+// configuration refers to, must be corrected. The first attempt to pull is not among them.
+var imageReasons = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "CreateContainerConfigError"}
+
+// StartFailure describes why a container of a pod does not start; empty while none is known. Stuck is
+// true if time does not resolve it.
+func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		w := c.State.Waiting
+		if w == nil || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" {
+			continue
+		}
+		image := cmp.Or(imageOf(&pod.Spec, c.Name), c.Image)
+		return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, cmp.Or(w.Reason, "it waits"), image), slices.Contains(imageReasons, w.Reason)
+	}
+	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
+		return fmt.Sprintf("pod %s is not scheduled", pod.Name), false
+	}
+	return "", false
+}
+
+func imageOf(spec *corev1.PodSpec, name string) string {
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if c.Name == name {
+			return c.Image
+		}
+	}
+	return ""
+}
