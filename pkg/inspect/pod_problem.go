@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // Problem is why the processes of a process group do not run or do not report, by its pod,
@@ -183,7 +184,10 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Problem {
 			continue
 		}
 		t.Message = fmt.Sprintf("cannot start container %s: %s", c.Name, Clauses(w.Reason, OneLine(w.Message)))
-		if last := c.LastTerminationState.Terminated; last != nil {
+		if readings.MustBeCorrected(w) && w.Message == "" { // the kubelet's message has the image
+			t.Message += ", image " + readings.ImageOf(pod, c)
+		}
+		if last := c.LastTerminationState.Terminated; last != nil && !readings.MustBeCorrected(w) {
 			t.Since = time.Time{}
 			t.Message += "; " + exitWords(*last, c.RestartCount)
 			t.Key, t.Own = fmt.Sprint(t.Key, last.ExitCode, last.Reason), true

@@ -75,9 +75,10 @@ type history struct {
 	cramped   bool // the last pass asked for another fault domain for coordinators
 	added     int  // how many storage groups a user added for them
 
-	down       map[string]string           // nodes of the pods that are down by our hand
-	buckets    map[string]string           // distribution keys that these had
-	endings    map[*sim.Cluster]conclusion // of the last pass of each
+	tried      map[*sim.Cluster]map[string]bool // pods taken down for an image that cannot be pulled, while the spec has it
+	down       map[string]string                // nodes of the pods that are down by our hand
+	buckets    map[string]string                // distribution keys that these had
+	endings    map[*sim.Cluster]conclusion      // of the last pass of each
 	passError  error
 	settling   bool
 	violations []violation
@@ -103,7 +104,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, change: change, story: story,
+		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {

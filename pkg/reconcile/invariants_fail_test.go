@@ -63,6 +63,23 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				})[0])
 			}),
 		},
+		"pods are recreated one after the other from an image that cannot be pulled": {
+			"one pod at most is taken down for a template that cannot start", func(h *history) {
+				h.w.DeadImages, h.tried[h.w] = map[string]bool{deadImage: true}, map[string]bool{}
+				h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+					s.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{BaseImage: deadImage}}
+				})
+			}, rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				a := plan.DeletePods{}
+				for _, g := range pick(s, func(g *v1beta2.ProcessGroupStatus, pod string) bool {
+					return g.ProcessClass == v1beta2.ProcessClassStateless && h.answers(pod)
+				})[:2] {
+					pod := s.Pod(g)
+					a.Pods = append(a.Pods, plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID})
+				}
+				return []plan.Action{a}
+			}),
+		},
 		"a group that stays is excluded": {
 			"only what leaves is excluded", nothing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
 				return exclusionOf(pick(s, isStateless)[0])

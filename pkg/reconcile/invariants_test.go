@@ -48,6 +48,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"no coordinator is deleted", afterAction, deletesCoordinator},
 	{"one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
 	{"of each class one bucket is down by our hand at most", afterAction, takesSecondBucketDown},
+	{"one pod at most is taken down for a template that cannot start", afterAction, takesDownForADeadTemplate},
 	{"no pod that stays gets another distribution key", afterAction, changesKey},
 	{"a disruption budget never allows two evictions", afterAction, allowsTwoEvictions},
 	{"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", afterAction, followsAStart},

@@ -17,7 +17,7 @@ type problem struct {
 }
 
 func problems() []problem {
-	return slices.Concat(specProblems, keptProblems, distributionProblems, evictionProblems, versionProblems, podProblems, nodeProblems, databaseProblems, pluginProblems, instanceProblems, resourceProblems)
+	return slices.Concat(specProblems, imageProblems, keptProblems, distributionProblems, evictionProblems, versionProblems, podProblems, nodeProblems, databaseProblems, pluginProblems, instanceProblems, resourceProblems)
 }
 
 func drawProblem(random *rand.Rand) problem {
@@ -201,6 +201,7 @@ func (h *history) healthy() {
 	for _, w := range h.clusters {
 		w.LockHolder, w.LeaseHolder, w.Skew = "", "", 0
 	}
+	h.inTurn(h.correctImage)
 	h.operator = false
 	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
 	h.w.Unschedulable = nil

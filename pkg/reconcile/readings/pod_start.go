@@ -34,8 +34,7 @@ func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
 		if w == nil || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" {
 			continue
 		}
-		image := cmp.Or(imageOf(&pod.Spec, c.Name), c.Image)
-		return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, cmp.Or(w.Reason, "it waits"), image), slices.Contains(imageReasons, w.Reason)
+		return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, cmp.Or(w.Reason, "it waits"), ImageOf(pod, c)), MustBeCorrected(w)
 	}
 	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
 		return fmt.Sprintf("pod %s is not scheduled", pod.Name), false
@@ -43,11 +42,17 @@ func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
 	return "", false
 }
 
-func imageOf(spec *corev1.PodSpec, name string) string {
-	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-		if c.Name == name {
-			return c.Image
+// MustBeCorrected reports whether a container waits for what time does not resolve.
+func MustBeCorrected(w *corev1.ContainerStateWaiting) bool {
+	return slices.Contains(imageReasons, w.Reason)
+}
+
+// ImageOf returns the image that the spec of a pod names for a container.
+func ImageOf(pod *corev1.Pod, status corev1.ContainerStatus) string {
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if c.Name == status.Name {
+			return cmp.Or(c.Image, status.Image)
 		}
 	}
-	return ""
+	return status.Image
 }

@@ -60,6 +60,8 @@ type Cluster struct {
 	NodesHidden string
 	// Broken are the names of pods whose processes do not start any more.
 	Broken map[string]bool
+	// DeadImages are the images, without their tags, that no node can pull.
+	DeadImages map[string]bool
 	// Shared is what control-plane instances store in the database for each other.
 	Shared *Shared
 	// Unschedulable are the names of pods that no node accepts.

@@ -74,12 +74,32 @@ func (w *Cluster) step() {
 		case pod.Spec.NodeName == "":
 			w.place(w.edited(name))
 		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
+		case pod.Status.Phase != corev1.PodRunning && w.deadImage(pod) != "":
+			pullFails(w.edited(name), w.deadImage(pod))
 		case pod.Status.Phase != corev1.PodRunning:
 			w.start(w.edited(name))
 		default:
 			w.monitor(pod)
 		}
 	}
+}
+
+// deadImage returns the name of the first container whose image no node can pull; empty without one.
+func (w *Cluster) deadImage(pod *corev1.Pod) string {
+	for i := range pod.Spec.Containers {
+		image, _, _ := strings.Cut(pod.Spec.Containers[i].Image, ":")
+		if w.DeadImages[image] {
+			return pod.Spec.Containers[i].Name
+		}
+	}
+	return ""
+}
+
+// pullFails shows a pod as the kubelet does whose image it cannot pull.
+func pullFails(pod *corev1.Pod, container string) {
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}},
+	}}
 }
 
 // unsettled are the names, in order, of the pods that have something to do by themselves, or only a
@@ -211,6 +231,8 @@ func (w *Cluster) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
 	switch {
 	case w.Unschedulable[pod.Name] && pod.Spec.NodeName == "":
+		return true
+	case pod.Spec.NodeName != "" && len(pod.Status.ContainerStatuses) > 0 && w.deadImage(pod) != "":
 		return true
 	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
 		return false

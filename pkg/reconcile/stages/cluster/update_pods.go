@@ -91,6 +91,9 @@ func recreateUnstarted(pods []outdatedPod, remaining int) plan.Decision {
 // resolve one of them.
 func startFailures(pods []podOf) (failed []string, stuck bool) {
 	for _, c := range pods {
+		if c.pod == nil {
+			continue
+		}
 		if why, never := readings.StartFailure(c.pod); why != "" {
 			failed, stuck = append(failed, why), stuck || never
 		}

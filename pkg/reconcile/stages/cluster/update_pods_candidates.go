@@ -30,7 +30,7 @@ type podUpdate struct {
 	proven map[v1beta2.ProcessClass]bool
 }
 
-// podOf is a pod with its process group.
+// podOf is a pod with its process group; nil while the group has none.
 type podOf struct {
 	group *v1beta2.ProcessGroupStatus
 	pod   *corev1.Pod
@@ -46,6 +46,9 @@ func podsToUpdate(s plan.Snapshot, o plan.Options) (u podUpdate, err error) {
 	processes, byGroup := reportingProcesses(s.Database.Status), sync.OnceValue(s.Database.Status.ProcessesByGroup)
 	for _, g := range s.Remaining() {
 		pod := s.Pod(g)
+		if pod == nil && processes != nil && !g.ProcessClass.IsTester() {
+			u.attempted = append(u.attempted, podOf{group: g}) // its pod gets the current spec, and does not exist yet
+		}
 		if pod == nil || pod.DeletionTimestamp != nil {
 			continue
 		}

@@ -1,0 +1,63 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// deadImage is an image that no node can pull.
+const deadImage = "registry.example.com/fdb-kubernetes-monitr"
+
+var imageProblems = []problem{
+	{"the image of the spec cannot be pulled", 1, func(h *history, _ *rand.Rand) {
+		if !h.mayLose() || h.tried[h.w] != nil {
+			return
+		}
+		h.w.DeadImages = map[string]bool{deadImage: true}
+		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+			s.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{BaseImage: deadImage}}
+		})
+		h.tried[h.w] = map[string]bool{}
+		h.logf("spec: image %s", deadImage)
+	}},
+	{"the image of the spec is corrected", 3, func(h *history, _ *rand.Rand) { h.correctImage() }},
+}
+
+// correctImage takes the image that cannot be pulled out of the spec.
+func (h *history) correctImage() {
+	if h.tried[h.w] == nil {
+		return
+	}
+	h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.ImageConfigs = nil })
+	delete(h.tried, h.w)
+	h.logf("spec: the image is corrected")
+}
+
+// takesDownForADeadTemplate counts the pods that ran and were deleted to be recreated from a template that
+// cannot start.
+func takesDownForADeadTemplate(h *history, d *deed) string {
+	tried := h.tried[h.w]
+	a, deletes := d.action.(plan.DeletePods)
+	if tried == nil || !deletes || !slices.Contains([]plan.StageName{plan.StageUpdatePods, "Rogue"}, d.stage) {
+		return ""
+	}
+	for _, pod := range a.Pods {
+		if d.before.up[pod.Name] {
+			tried[pod.Name] = true
+		}
+	}
+	if len(tried) > 1 {
+		names := []string{}
+		for name := range tried {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return fmt.Sprintf("%s ran before", strings.Join(names, " and "))
+	}
+	return ""
+}
