@@ -24,14 +24,17 @@ func NeverStarted(pod *corev1.Pod) bool {
 
 // imageReasons are the reasons of a waiting container that time does not resolve: its image, or what its
 // configuration refers to, must be corrected. The first attempt to pull is not among them.
-var imageReasons = []string{"ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "CreateContainerConfigError"}
+var imageReasons = map[string]bool{"ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true, "ImageInspectError": true, "CreateContainerConfigError": true}
+
+// startingReasons are those of a container that is about to start.
+var startingReasons = map[string]bool{"ContainerCreating": true, "PodInitializing": true}
 
 // StartFailure describes why a container of a pod does not start; empty while none is known. Stuck is
 // true if time does not resolve it.
 func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
 	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
 		w := c.State.Waiting
-		if w == nil || w.Reason == "ContainerCreating" || w.Reason == "PodInitializing" {
+		if w == nil || startingReasons[w.Reason] {
 			continue
 		}
 		return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, cmp.Or(w.Reason, "it waits"), ImageOf(pod, c)), MustBeCorrected(w)
@@ -44,7 +47,7 @@ func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
 
 // MustBeCorrected reports whether a container waits for what time does not resolve.
 func MustBeCorrected(w *corev1.ContainerStateWaiting) bool {
-	return slices.Contains(imageReasons, w.Reason)
+	return imageReasons[w.Reason]
 }
 
 // ImageOf returns the image that the spec of a pod names for a container.

@@ -57,8 +57,8 @@ func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
 		return recreateUnstarted(u.unstarted, len(u.outdated))
 	}
 	unproven := u.unproven()
-	if failed, stuck := startFailures(unproven); stuck {
-		return stopUpdate(u.outdated, unproven, failed, stuck)
+	if startFailures(unproven).stuck {
+		return stopUpdate(u.outdated, unproven)
 	}
 	if why := blockingUpdate(s); len(why) > 0 {
 		return plan.Wait(PodUpdateRetry, plan.HoldPodsUnsettled, "pods are updated once all others are settled: "+readings.SomeOf(why))
@@ -67,8 +67,7 @@ func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
 		unproven = slices.Concat(u.notReporting, slices.DeleteFunc(unproven, func(c podOf) bool { return slices.Contains(u.notReporting, c) }))
 	}
 	if len(unproven) > 0 {
-		failed, stuck := startFailures(unproven)
-		return stopUpdate(u.outdated, unproven, failed, stuck)
+		return stopUpdate(u.outdated, unproven)
 	}
 	return updateSome(s, u)
 }
@@ -87,37 +86,43 @@ func recreateUnstarted(pods []outdatedPod, remaining int) plan.Decision {
 	}
 }
 
-// startFailures describes why pods do not start, as far as that is known; stuck is true if time does not
-// resolve one of them.
-func startFailures(pods []podOf) (failed []string, stuck bool) {
+// failures are why pods do not start, as far as that is known.
+type failures struct {
+	pods []string
+	// stuck is true if time does not resolve one of them.
+	stuck bool
+}
+
+func startFailures(pods []podOf) (f failures) {
 	for _, c := range pods {
 		if c.pod == nil {
 			continue
 		}
-		if why, never := readings.StartFailure(c.pod); why != "" {
-			failed, stuck = append(failed, why), stuck || never
+		if why, stuck := readings.StartFailure(c.pod); why != "" {
+			f.pods, f.stuck = append(f.pods, why), f.stuck || stuck
 		}
 	}
-	return failed, stuck
+	return f
 }
 
 // stopUpdate stops an update at the first pod that has the current spec and whose processes do not
 // report. The spec may be the cause; and while it is unknown whether they reported meanwhile, a
 // death that the database has not noticed yet cannot be distinguished from an old one. The
 // operator continues once the data has been copied elsewhere, and beside stateless pods at once.
-func stopUpdate(outdated []outdatedPod, waiting []podOf, failed []string, stuck bool) plan.Decision {
+func stopUpdate(outdated []outdatedPod, waiting []podOf) plan.Decision {
+	failed := startFailures(waiting)
 	ids := make([]string, len(waiting))
 	for i, c := range waiting {
 		ids[i] = string(c.group.ProcessGroupID)
 	}
 	reason := fmt.Sprintf("%s %s to be recreated; the update stops while processes with the new spec do not report: %s; correct the spec, or replace these process groups",
 		phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(ids))
-	if len(failed) > 0 {
+	if len(failed.pods) > 0 {
 		reason = fmt.Sprintf("%s %s to be recreated; the update stops at the first pod with the new spec that does not start: %s; correct the spec",
-			phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(failed))
+			phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(failed.pods))
 	}
-	hold := &plan.Hold{Code: plan.HoldNotReporting, Reason: reason, Manual: stuck}
-	if !stuck {
+	hold := &plan.Hold{Code: plan.HoldNotReporting, Reason: reason, Manual: failed.stuck}
+	if !failed.stuck {
 		hold.RetryAfter = PodUpdateRetry
 	}
 	return plan.Decision{Hold: hold}
