@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // ReadOnlyMessage is the answer to every request that would change something.
@@ -50,7 +52,7 @@ func bodyOf(r *http.Request) ([]byte, error) {
 		return nil, nil
 	}
 	defer r.Body.Close()
-	return io.ReadAll(r.Body)
+	return limit.All(r.Body, limit.Document)
 }
 
 // query is a request for an object, a list or a review.

@@ -2,7 +2,6 @@ package dumps
 
 import (
 	"archive/tar"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // Paths of the facts in a dump.
@@ -31,7 +32,12 @@ const (
 const (
 	// maxBytes bounds how much a dump expands to, so that a malicious one cannot fill the memory.
 	maxBytes = 4 << 30
-	fileMode = 0o600
+	// A dump may expand to freeBytes, and above that to maxRatio times what was read of it: logs are compressed to a
+	// tenth, and blanks to a 30,000th.
+	freeBytes, maxRatio = 64 << 20, 200
+	// maxWindow is what the decoder keeps of what it wrote; the encoder uses 8 MiB at most.
+	maxWindow = 32 << 20
+	fileMode  = 0o600
 )
 
 // Errors of files that are no dumps, or that this program cannot read.
@@ -111,12 +117,14 @@ func Open(path string) (*Dump, error) {
 // Read reads a dump. A file that is no dump, a newer one, and one of which a part is missing or
 // changed are errors: ErrForeign, ErrNewer, ErrTruncated.
 func Read(r io.Reader) (*Dump, error) {
-	packed, err := zstd.NewReader(r, zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderConcurrency(1))
+	read := &expansion{packed: r}
+	packed, err := zstd.NewReader(readerFunc(read.in), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
 	defer packed.Close()
-	t := tar.NewReader(io.LimitReader(packed, maxBytes))
+	read.unpacked = packed
+	t := tar.NewReader(readerFunc(read.out))
 	d := New()
 	if d.Manifest, err = readManifest(t); err != nil {
 		return nil, err
@@ -133,6 +141,32 @@ func Read(r io.Reader) (*Dump, error) {
 	return d, nil
 }
 
+// expansion counts what a dump is read from and expands to.
+type expansion struct {
+	packed, unpacked   io.Reader
+	packedN, unpackedN int64
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(into []byte) (int, error) { return f(into) }
+
+func (e *expansion) in(into []byte) (int, error) {
+	n, err := e.packed.Read(into)
+	e.packedN += int64(n)
+	return n, err
+}
+
+// out fails once the dump expands to more than it may.
+func (e *expansion) out(into []byte) (int, error) {
+	n, err := e.unpacked.Read(into)
+	e.unpackedN += int64(n)
+	if most := min(maxBytes, freeBytes+maxRatio*e.packedN); e.unpackedN > most {
+		return 0, fmt.Errorf("it expands to %w", &limit.ExceededError{Most: most})
+	}
+	return n, err
+}
+
 func readManifest(t *tar.Reader) (Manifest, error) {
 	var m Manifest
 	header, err := t.Next()
@@ -142,7 +176,7 @@ func readManifest(t *tar.Reader) (Manifest, error) {
 	case err != nil, header.Name != manifestFile:
 		return m, ErrForeign
 	}
-	text, err := io.ReadAll(t)
+	text, err := limit.All(t, limit.Document)
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", ErrTruncated, err)
 	}
@@ -159,22 +193,38 @@ func readManifest(t *tar.Reader) (Manifest, error) {
 
 // readFiles reads the files, which must be those of the manifest.
 func (d *Dump) readFiles(t *tar.Reader) error {
+	if err := d.Manifest.fits(maxBytes); err != nil {
+		return err
+	}
 	for _, want := range d.Manifest.Files {
 		header, err := t.Next()
-		if err != nil || header.Name != want.Path || !validPath(want.Path) {
+		if err != nil || header.Name != want.Path || header.Size != int64(want.Bytes) || !validPath(want.Path) {
 			return fmt.Errorf("%w: %s is missing", ErrTruncated, want.Path)
 		}
-		content, err := io.ReadAll(t)
+		content, err := limit.All(t, int64(want.Bytes))
 		if err != nil {
-			return fmt.Errorf("%w: %s is incomplete", ErrTruncated, want.Path)
+			return fmt.Errorf("%w: %s is incomplete: %w", ErrTruncated, want.Path, err)
 		}
 		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want.SHA256 {
 			return fmt.Errorf("%w: %s differs from its checksum", ErrTruncated, want.Path)
 		}
-		d.Files[want.Path], d.Omitted[want.Path] = bytes.Clone(content), want.OmittedBytes
+		d.Files[want.Path], d.Omitted[want.Path] = content, want.OmittedBytes
 	}
 	if _, err := t.Next(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%w: it has a file that its manifest lacks, or no end", ErrTruncated)
+	}
+	return nil
+}
+
+// fits returns an error for files whose declared sizes are invalid, or together more than most bytes: they are
+// checked before any of them is read.
+func (m Manifest) fits(most int64) error {
+	sum := int64(0)
+	for _, f := range m.Files {
+		if f.Bytes < 0 || int64(f.Bytes) > most-sum {
+			return fmt.Errorf("%w: its files have %w", ErrForeign, &limit.ExceededError{Most: most})
+		}
+		sum += int64(f.Bytes)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package dumps
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -149,4 +152,48 @@ func packedOf(t *testing.T, content []byte) []byte {
 		t.Fatal(err)
 	}
 	return w.EncodeAll(content, nil)
+}
+
+// What expands to thousands of times its size is no dump.
+func TestADumpThatExpandsBeyondItsSizeIsRefused(t *testing.T) {
+	blanks := bytes.Repeat([]byte(" "), 8<<20)
+	for name, tc := range map[string]struct {
+		declared int64
+		written  int
+	}{
+		"a manifest of 160 MiB": {160 << 20, 20},
+		"a manifest of 17 MiB":  {17 << 20, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var file bytes.Buffer
+			packed, err := zstd.NewWriter(&file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content := tar.NewWriter(packed)
+			if err := content.WriteHeader(&tar.Header{Name: manifestFile, Mode: fileMode, Size: tc.declared}); err != nil {
+				t.Fatal(err)
+			}
+			for range tc.written {
+				_, _ = content.Write(blanks)
+			}
+			_ = packed.Close()
+			_, err = Read(&file)
+			if _, exceeded := errors.AsType[*limit.ExceededError](err); !exceeded {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestDeclaredSizesOfADumpAreCheckedBeforeTheyAreRead(t *testing.T) {
+	for name, sizes := range map[string][]int{"negative": {-1}, "one too large": {maxBytes + 1}, "too large together": {maxBytes, 1}} {
+		m := Manifest{}
+		for _, n := range sizes {
+			m.Files = append(m.Files, File{Path: "a", Bytes: n})
+		}
+		if err := m.fits(maxBytes); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // Runs answers what programs in containers print, from a dump. While one is being written, it runs
@@ -72,7 +72,7 @@ func (c Container) Run(ctx context.Context, command admin.Command) (admin.Result
 	run := c.at
 	run.Argv = command.Argv
 	if command.Stdin != nil && !command.Tied {
-		input, err := io.ReadAll(command.Stdin)
+		input, err := limit.All(command.Stdin, limit.Output)
 		if err != nil {
 			return admin.Result{}, err
 		}

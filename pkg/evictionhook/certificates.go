@@ -6,11 +6,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // Certificates is a key pair in files, read again when they change: a certificate expires
@@ -81,11 +82,11 @@ func (c *Certificates) refresh() {
 }
 
 func (c *Certificates) reload() error {
-	cert, err := os.ReadFile(c.certFile)
+	cert, err := limit.File(c.certFile, limit.Small)
 	if err != nil {
 		return fmt.Errorf("read the certificate: %w", err)
 	}
-	key, err := os.ReadFile(c.keyFile)
+	key, err := limit.File(c.keyFile, limit.Small)
 	if err != nil {
 		return fmt.Errorf("read the key of the certificate: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -133,7 +134,7 @@ type stateFile struct {
 func (f *stateFile) name() string { return f.path }
 
 func (f *stateFile) read(context.Context) (text []byte, saved map[string][]byte, err error) {
-	text, err = os.ReadFile(f.path)
+	text, err = limit.File(f.path, limit.Document)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -146,7 +147,7 @@ func (f *stateFile) read(context.Context) (text []byte, saved map[string][]byte,
 
 // unchanged fails if another run wrote the state since this one read or wrote it.
 func (f *stateFile) unchanged() error {
-	now, err := os.ReadFile(f.path)
+	now, err := limit.File(f.path, limit.Document)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.last == nil:
 		return nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -142,7 +142,7 @@ func (r *runner) saves(name string) string {
 
 // savedText returns the content of a saved file.
 func (r *runner) savedText(file *runbook.File) ([]byte, error) {
-	text, err := os.ReadFile(file.Path)
+	text, err := limit.File(file.Path, limit.Output)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read saved output: %w", err))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -65,7 +66,7 @@ func (o installOptions) run(env *session.Env) error {
 		return err
 	}
 	file := filepath.Join(dir, CompletionProgram)
-	there, err := os.ReadFile(file)
+	there, err := limit.File(file, limit.Document)
 	switch {
 	case err == nil && bytes.Equal(there, []byte(CompletionScript)):
 		env.Logf("%s already exists", file)

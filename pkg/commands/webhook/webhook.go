@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -117,7 +117,7 @@ func (o options) authorities() (*x509.CertPool, error) {
 	if o.caFile == "" {
 		return nil, nil // any client may ask
 	}
-	text, err := os.ReadFile(o.caFile)
+	text, err := limit.File(o.caFile, limit.Small)
 	if err != nil {
 		return nil, fmt.Errorf("read --client-ca-file: %w", err)
 	}

@@ -1,9 +1,10 @@
 package admin
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // LocalExec runs tools on this machine.
@@ -22,10 +25,13 @@ const localMachine = "this machine"
 func (LocalExec) Run(ctx context.Context, c Command) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Limit)
 	defer cancel()
-	var stdout, stderr bytes.Buffer
+	stdout, stderr := limit.NewBuffer(limit.Output, cancel), limit.NewBuffer(limit.Output, cancel)
 	cmd := localCommand(ctx, c)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, stdout, stderr
 	exitCode, err := localExit(ctx, cmd.Run())
+	if exceeded := cmp.Or(stdout.Err(), stderr.Err()); exceeded != nil {
+		return Result{}, &TransportError{Started: true, Where: localMachine, Err: fmt.Errorf("read the output of %s: %w", c.Argv[0], exceeded)}
+	}
 	if err != nil {
 		return Result{}, err
 	}

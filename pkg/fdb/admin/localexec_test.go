@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 func shell(script string) admin.Command {
@@ -94,5 +95,13 @@ func TestLocalExecStreamsStdinAndStdout(t *testing.T) {
 	}
 	if exitCode, err := s.Wait(); err != nil || exitCode != 4 {
 		t.Errorf("got %d (%v)", exitCode, err)
+	}
+}
+
+// One hostile tool must not fill the memory.
+func TestAToolThatPrintsWithoutEndIsEnded(t *testing.T) {
+	_, err := admin.LocalExec{}.Run(t.Context(), admin.Command{Argv: []string{"cat", "/dev/zero"}, Limit: time.Minute})
+	if _, exceeded := errors.AsType[*limit.ExceededError](err); !exceeded {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package admin
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +23,8 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // PodExec runs tools in a container of a pod: by WebSocket, or by SPDY if the API
@@ -64,9 +66,14 @@ func (p *PodExec) Run(ctx context.Context, c Command) (Result, error) {
 		go sendHeartbeats(end)
 		c.Stdin = open
 	}
-	var stdout, stderr bytes.Buffer
-	streams := remotecommand.StreamOptions{Stdin: c.Stdin, Stdout: &stdout, Stderr: &stderr}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stdout, stderr := limit.NewBuffer(limit.Output, cancel), limit.NewBuffer(limit.Output, cancel)
+	streams := remotecommand.StreamOptions{Stdin: c.Stdin, Stdout: stdout, Stderr: stderr}
 	exitCode, err := p.stream(ctx, c, streams, newSignal())
+	if exceeded := cmp.Or(stdout.Err(), stderr.Err()); exceeded != nil {
+		return Result{}, &TransportError{Started: true, Where: p.where(), Err: fmt.Errorf("read the output of %s: %w", c.Argv[0], exceeded)}
+	}
 	if err != nil {
 		return Result{}, err // the buffers may still be written to
 	}

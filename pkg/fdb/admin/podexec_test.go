@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin/admintest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // program is what runs in the container of an execServer.
@@ -351,5 +352,23 @@ func TestSimulatedDatabaseConformsThroughPods(t *testing.T) {
 				return cli, cli
 			})
 		})
+	}
+}
+
+func TestAPodThatPrintsWithoutEndIsLeft(t *testing.T) {
+	endless := func(_ context.Context, _ []string, _ io.Reader, stdout, _ io.Writer) int {
+		zeros := make([]byte, 1<<20)
+		for {
+			if _, err := stdout.Write(zeros); err != nil {
+				return 1
+			}
+		}
+	}
+	for name, webSocket := range protocols {
+		p := podExec(t, &execServer{webSocket: webSocket, run: endless}, "a")
+		_, err := p.Run(t.Context(), admin.Command{Argv: []string{"fdbcli"}, Limit: time.Minute})
+		if _, exceeded := errors.AsType[*limit.ExceededError](err); !exceeded {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // Transport is how databases are reached.
@@ -44,7 +45,7 @@ var (
 
 // CheckClusterFile returns an error unless a file has a connection string.
 func CheckClusterFile(name string) error {
-	content, err := os.ReadFile(filepath.Clean(name))
+	content, err := limit.File(name, limit.Small)
 	if err != nil {
 		return fmt.Errorf("--cluster-file: %w", err)
 	}

@@ -69,8 +69,8 @@ func Command(label, command string, width int) []string {
 			continue
 		}
 		pieces := splitWord(word, width-Cells(line)-len(gap)-len(more), width-len(more))
-		all = append(all, line+gap+pieces[0])
-		all = append(all, pieces[1:len(pieces)-1]...)
+		pieces[0] = line + gap + pieces[0]
+		all = append(all, pieces[:len(pieces)-1]...)
 		line, empty = pieces[len(pieces)-1], false
 	}
 	return append(all, line)

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
@@ -29,6 +30,21 @@ func TestAWrappedCommandIsUnchangedForAShell(t *testing.T) {
 			if got, want := read(t, sh, pasted), read(t, sh, command); got != want {
 				t.Errorf("at %d a shell reads %q, want %q, from:\n%s", width, got, want, pasted)
 			}
+		}
+	}
+}
+
+func TestAnyTextAfterACommandIsBrokenWithoutLoss(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	alphabet := []string{`\`, `'`, `"`, " ", "例", "a", "kubectl", "--flag=", "\u00e9", strings.Repeat("x", 30)}
+	for range 20000 {
+		command := "kubectl "
+		for range r.IntN(40) {
+			command += alphabet[r.IntN(len(alphabet))]
+		}
+		lines := Command("hint: ", command, 60+r.IntN(60))
+		if joined := strings.Join(lines, ""); strings.Count(joined, "例") != strings.Count(command, "例") {
+			t.Fatalf("%q was broken as %q", command, lines)
 		}
 	}
 }
