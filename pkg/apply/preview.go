@@ -28,6 +28,11 @@ func (a AlreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets pl
 			return err
 		}
 	}
+	if facets&plan.Successors != 0 {
+		if err := a.Session.Observe(ctx, into, plan.Successors); err != nil {
+			return err
+		}
+	}
 	into.Now = a.Seen.Now
 	return nil
 }

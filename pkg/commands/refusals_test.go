@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // refusedBefore is a cluster of which a pod is missing, because a rule refused it in the pass before.
@@ -67,5 +68,27 @@ func TestAViewDoesNotReportTheRefusalOfAnObjectThatExists(t *testing.T) {
 		if strings.Contains(g.out.String(), "ResourceQuota pods") {
 			t.Errorf("%s still reports it:\n%s", args[0], &g.out)
 		}
+	}
+}
+
+func TestCanReplaceAsksWhetherTheSuccessorIsAccepted(t *testing.T) {
+	g := up(t)
+	g.cluster.Tick(time.Hour)
+	var id string
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStorage {
+			id = string(group.ProcessGroupID)
+		}
+	}
+	if code := g.run("can", "replace", "sample", id); code != exit.ExitDone {
+		t.Fatalf("%d: %s%s", code, &g.out, &g.err)
+	}
+	full := plan.NewRefusal(plan.WrittenPod, "p", plan.RefusedByQuota, "pods", "exceeded")
+	g.cluster.Reject = func(v1beta2.ProcessClass) *plan.Refusal { return &full }
+	if code := g.run("can", "replace", "sample", id); code != exit.ExitNo || !strings.Contains(g.out.String(), "G-ADMISSION") {
+		t.Errorf("%d: %s%s", code, &g.out, &g.err)
+	}
+	if code := g.run("replace", "sample", id, "--yes"); code != exit.ExitWaiting || g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).IsMarkedForRemoval() {
+		t.Errorf("%d: marked although the successor is refused: %s%s", code, &g.out, &g.err)
 	}
 }

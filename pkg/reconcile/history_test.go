@@ -93,6 +93,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 			break
 		}
 		h.startRoutine()
+		h.refuseObjects(s)
 		s.problem.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
 		h.passOfEach()
 		h.w.Tick(s.wait)

@@ -135,6 +135,12 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				return []plan.Action{plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{marked[0].ProcessGroupID}, At: s.Now}}
 			}),
 		},
+		"a group is marked whose successor is refused": {
+			"nothing is marked for removal whose successor the API server refuses", func(h *history) { h.refuseClass(v1beta2.ProcessClassStorage, plan.RefusedByQuota) },
+			rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{plan.MarkForRemoval{Groups: []v1beta2.ProcessGroupID{pick(s, isStorage)[0].ProcessGroupID}, At: s.Now}}
+			}),
+		},
 		"the pods of two buckets on one node are made again at once": {
 			"of each class one bucket is down by our hand at most", (*history).twoOnOneNode, rogue((*history).bothBuckets),
 		},

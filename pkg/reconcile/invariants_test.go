@@ -42,6 +42,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"no coordinator is excluded", beforeAction, excludesCoordinator},
 	{"only what leaves is excluded", beforeAction, excludesWhatStays},
 	{"nothing is marked for removal that is marked", beforeAction, marksAgain},
+	{"nothing is marked for removal whose successor the API server refuses", beforeAction, marksWithoutSuccessor},
 	{"no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
 	{"no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
 	{"nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},

@@ -204,7 +204,7 @@ func (h *history) healthy() {
 	h.inTurn(h.correctImage)
 	h.operator = false
 	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
-	h.w.Unschedulable = nil
+	h.w.Unschedulable, h.w.Reject = nil, nil
 	h.stale = false
 	h.database().SetFaults(fdbsim.Faults{})
 	if h.lost != nil {

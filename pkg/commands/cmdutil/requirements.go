@@ -47,7 +47,8 @@ func viewRequirements() []CommandRequirements {
 		CommandRequirements{"describe", slices.Concat(viewing(), operators(), events, backupsToo("backups are not read"))},
 		CommandRequirements{"describe process-group", slices.Concat(viewing(), operators(), events)},
 	)
-	for _, verb := range []string{"delete", "reconcile", "replace", "restart"} {
+	all = append(all, CommandRequirements{"can replace", slices.Concat(viewing(), operators(), optional("whether the API server accepts a successor is unknown, which refuses the replacement", session.Permission{Verb: "create", Resource: "pods"}, session.Permission{Verb: "create", Resource: "persistentvolumeclaims"}))})
+	for _, verb := range []string{"delete", "reconcile", "restart"} {
 		all = append(all, CommandRequirements{"can " + verb, slices.Concat(viewing(), operators())})
 	}
 	all = append(all, CommandRequirements{"can upgrade", slices.Concat(viewing(), operators(), optional("facts about backups are unknown, which refuses some upgrades", theBackups()...))})

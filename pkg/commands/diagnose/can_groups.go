@@ -60,8 +60,8 @@ func newCanReplace(env *session.Env) *cobra.Command {
 		Annotations: session.EffectReads.Declare(),
 		Short:       "Check whether process groups could be drained now",
 		Long: `Check whether process groups could be drained now for their replacement, once they are
-marked for removal. They can be marked even if the answer is no: passes then wait until it
-is yes.
+marked for removal, and whether the API server accepts their successors. They can be marked even if the answer
+is no, unless the successors are not accepted: passes then wait until it is yes.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether data would be moved immediately
@@ -76,10 +76,18 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 	return cmd
 }
 
-func canReplace(_ context.Context, e *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+func canReplace(ctx context.Context, e *session.Env, l session.Observation, groups []*v1beta2.ProcessGroupStatus, in *lists.CanInput) error {
+	if err := l.Session.Observe(ctx, &l.Snapshot, plan.Successors); err != nil {
+		return err
+	}
 	in.Checks = lists.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
 		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notQueried(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
+	}
+	for _, g := range groups {
+		if !g.IsMarkedForRemoval() {
+			in.Checks = append(in.Checks, lists.About("", notQueried(in.Checks, []plan.Check{safety.SuccessorAccepted(l.Snapshot, g.ProcessClass)}))...)
+		}
 	}
 	in.What = inText(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
 	for _, g := range groups {

@@ -163,6 +163,12 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 			return err
 		})
 	}
+	if facets&plan.Successors != 0 {
+		group.Go(func() (err error) {
+			into.Successors, err = r.readSuccessors(ctx, c)
+			return err
+		})
+	}
 	if facets&plan.Agents != 0 {
 		group.Go(func() (err error) {
 			into.Agents, err = r.readAgentsOf(ctx)

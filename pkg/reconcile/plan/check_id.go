@@ -45,6 +45,7 @@ const (
 	CheckRestartsAlone      CheckID = "restarts-alone"        // a process may restart while others do not
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
+	CheckSuccessorAccepted  CheckID = "successor-accepted"    // the API server accepts the objects of a successor; the subject is the class
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
 	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group
 	CheckKeptExist          CheckID = "kept-exist"            // the process groups that the spec keeps exist

@@ -59,6 +59,9 @@ const (
 	// OtherClusters are the other FoundationDBClusters of the namespace, as they are stored.
 	OtherClusters
 
+	// Successors are whether the API server accepts the objects of one more process group of each class.
+	Successors
+
 	// Everything is all of the facets of a cluster.
 	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
 	// EverythingOfBackups is all of the facets of a backup or a restore.
@@ -68,7 +71,7 @@ const (
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
-	"failure detector", "restore times", "other clusters",
+	"failure detector", "restore times", "other clusters", "successors",
 }
 
 // String lists the facets' names, separated by commas.

@@ -62,6 +62,7 @@ const (
 	GateRecovery  Gate = "G-RECOVERY"   // long enough since the last recovery
 	GateSync      Gate = "G-SYNC"       // all control-plane instances are ready for a synchronized action
 	GateRestore   Gate = "G-RESTORE"    // nothing else is being restored into the database, and the restore finds no data there
+	GateAdmission Gate = "G-ADMISSION"  // the API server accepts the objects of a successor
 	GateUptime    Gate = "G-UPTIME"     // processes have been up long enough for a restart
 )
 

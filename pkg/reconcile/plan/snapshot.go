@@ -57,6 +57,8 @@ type Snapshot struct {
 	Coordination CoordinationFacts
 	// OtherClusters are the other FoundationDBClusters, of the same database or not.
 	OtherClusters OtherClusterFacts
+	// Successors are whether the objects of more process groups would be accepted.
+	Successors SuccessorFacts
 	// DisruptionBudgets are all PodDisruptionBudgets of the namespace by name, those of others
 	// included: Kubernetes refuses every eviction of a pod that two of them select.
 	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
@@ -319,6 +321,7 @@ var take = map[Facet]func(into, from *Snapshot){
 		into.DisruptionBudgets, into.DisruptionBudgetsHidden = from.DisruptionBudgets, from.DisruptionBudgetsHidden
 	},
 
+	Successors:    func(into, from *Snapshot) { into.Successors = from.Successors },
 	OtherClusters: func(into, from *Snapshot) { into.OtherClusters = from.OtherClusters },
 	Backup:        func(into, from *Snapshot) { into.Backup, into.OtherBackups = from.Backup, from.OtherBackups },
 	Agents:        func(into, from *Snapshot) { into.Agents = from.Agents },

@@ -35,7 +35,8 @@ func (q documentQuestion) ask(s plan.Snapshot) bool            { return len(q.an
 var withoutDocument = map[string]string{
 	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
 	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "volumeStays": "the PVC",
-	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
+	"SuccessorAccepted": "a dry run at the API server",
+	"LockFree":          "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
 	"NoDatabaseYet":     "proven by a recovery state in the document, never by an absent one",
 	"NeverCreated":      "files in the pods, where there is no document",
@@ -58,7 +59,8 @@ var withoutDocument = map[string]string{
 var gatesWithoutDocument = map[plan.Gate]string{
 	plan.GateDeny: "keys of the database", plan.GateLock: "keys of the database", plan.GateLockOwner: "the spec", plan.GateSync: "keys of the database",
 	plan.GateLease: "a Lease", plan.GateOperator: "Deployments and Leases", plan.GatePlan: "the plan", plan.GateBackup: "backup tools", plan.GateRestore: "backup tools",
-	plan.GateClock: "answers of the API server",
+	plan.GateClock:     "answers of the API server",
+	plan.GateAdmission: "a dry run at the API server",
 }
 
 // answerable is leavable with every section that a question reads, in two regions.

@@ -114,6 +114,9 @@ func (w *Cluster) begin(a plan.Action) error {
 			return err
 		}
 	}
+	if err := w.rejects(a); err != nil {
+		return err
+	}
 	if plan.EffectOf(a).Locked && !w.locked {
 		return fmt.Errorf("%s without the lock", a.Describe())
 	}

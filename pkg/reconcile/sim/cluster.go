@@ -87,6 +87,9 @@ type Cluster struct {
 	OnLock func(*Cluster)
 	// Refuse makes the actions fail that it returns an error for.
 	Refuse func(plan.Action) error
+	// Reject returns why the API server does not accept the pod or the PVC of a process group of a class; nil, or a nil
+	// refusal, accepts all.
+	Reject func(class v1beta2.ProcessClass) *plan.Refusal
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
 	// Acted are the actions that were carried out. An adopted cluster keeps none: they hold whole

@@ -53,6 +53,9 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if facets&plan.OtherClusters != 0 {
 		into.OtherClusters = plan.OtherClusterFacts{Read: true, All: w.Others}
 	}
+	if facets&plan.Successors != 0 {
+		into.Successors = w.successors()
+	}
 	if facets&plan.Agents != 0 {
 		into.Agents = plan.AgentFacts{Hidden: w.AgentsHidden}
 		if w.AgentsHidden == "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 )
 
 // CordonNodes returns a stage that cordons nodes, and taints them where a taint is given. A
@@ -192,7 +193,7 @@ func ReplaceAllOn(nodes []string, most int) plan.Stage {
 }
 
 func replaceOn(nodes []string, most int, concerns func(plan.Snapshot, *v1beta2.ProcessGroupStatus) bool) plan.Stage {
-	return plan.Stage{
+	return replacements.WithSuccessors(plan.Stage{
 		Name:  plan.StageReplaceGroups,
 		Reads: plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
@@ -211,12 +212,12 @@ func replaceOn(nodes []string, most int, concerns func(plan.Snapshot, *v1beta2.P
 				}
 				may = append(may, g.ProcessGroupID)
 			}
-			d := ReplaceGroups(Replacement{Groups: may, Max: most}).Decide(s)
+			d := Replacement{Groups: may, Max: most}.stage().Decide(s)
 			d.Checks = append(d.Checks, refusals...)
 			if d.Hold == nil {
 				d.Hold = left.Hold(plan.HoldReplacementsRemain, "not replaceable now: ", cluster.PodUpdateRetry)
 			}
 			return d
 		},
-	}
+	})
 }

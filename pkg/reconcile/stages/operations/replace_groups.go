@@ -24,6 +24,11 @@ type Replacement struct {
 // ReplaceGroups returns a stage that marks requested process groups for removal, a few at a
 // time. The stages of a pass do the rest; they add a new group for each marked one.
 func ReplaceGroups(r Replacement) plan.Stage {
+	return replacements.WithSuccessors(r.stage())
+}
+
+// stage marks groups whatever becomes of their successors.
+func (r Replacement) stage() plan.Stage {
 	return plan.Stage{
 		Name:  plan.StageReplaceGroups,
 		Reads: plan.ClusterResource | plan.Database,

@@ -21,7 +21,7 @@ import (
 // another protocol: processes that start then use that version, and join once all others
 // restart in it. A replacement could not join sooner than what it replaces, and would soon
 // count as failed itself, continuously.
-var ReplaceFailedPods = plan.Stage{
+var ReplaceFailedPods = WithSuccessors(plan.Stage{
 	Name:  plan.StageReplaceFailedPods,
 	Reads: plan.ClusterResource | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
@@ -62,7 +62,7 @@ var ReplaceFailedPods = plan.Stage{
 		}
 		return d
 	},
-}
+})
 
 // replacesFailed reports whether failed groups are replaced at all.
 func replacesFailed(c *v1beta2.FoundationDBCluster) bool {

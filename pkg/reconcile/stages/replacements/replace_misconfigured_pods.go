@@ -18,7 +18,7 @@ import (
 // the ConfigMap, which define what pods are created from, and before replacements of failed
 // groups, whose budget counts these.
 func ReplaceMisconfiguredPods(o plan.Options) plan.Stage {
-	return plan.Stage{
+	return WithSuccessors(plan.Stage{
 		Name:  plan.StageReplaceMisconfiguredPods,
 		Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 		Decide: func(s plan.Snapshot) plan.Decision {
@@ -30,7 +30,7 @@ func ReplaceMisconfiguredPods(o plan.Options) plan.Stage {
 			}
 			return misconfiguredIn(s, o).decision(s)
 		},
-	}
+	})
 }
 
 // misconfigured lists the process groups that do not match the spec.

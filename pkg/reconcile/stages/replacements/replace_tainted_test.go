@@ -111,7 +111,7 @@ func TestAReplacementReportsWhichTimerExpired(t *testing.T) {
 	if want := "on a tainted node for longer than 30m0s"; !strings.Contains(d.Why, want) {
 		t.Errorf("why: %q, want %q in it", d.Why, want)
 	}
-	if len(d.Checks) != 1 || !d.Checks[0].OK {
+	if _, refused := d.Refused(); refused || d.Checks[0].ID != plan.CheckFewTaintedNodes {
 		t.Errorf("checks: %v", d.Checks)
 	}
 }

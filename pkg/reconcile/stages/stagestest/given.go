@@ -34,6 +34,7 @@ func EmptyCluster(tb testing.TB) plan.Snapshot {
 	return plan.Snapshot{
 		Now: Noon, Seed: 7, Cluster: normalized, Database: plan.DatabaseFacts{NotQueried: "there is no cluster file yet"},
 		Pods: map[string]*corev1.Pod{}, Volumes: map[string]*corev1.PersistentVolumeClaim{}, Services: map[string]*corev1.Service{}, PodFiles: map[string]plan.PodReport{},
+		Successors: plan.SuccessorFacts{Read: true},
 	}
 }
 

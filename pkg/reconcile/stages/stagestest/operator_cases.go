@@ -21,7 +21,7 @@ func (in *RecordedInput) Snapshot(status *fdb.Status) plan.Snapshot {
 	if in.Cluster == nil {
 		in.Cluster = &v1beta2.FoundationDBCluster{}
 	}
-	s := plan.Snapshot{Now: now, Cluster: in.Cluster}
+	s := plan.Snapshot{Now: now, Cluster: in.Cluster, Successors: plan.SuccessorFacts{Read: true}}
 	if status != nil {
 		s.Database = plan.DatabaseFacts{Status: status, AsOf: now}
 	}
