@@ -235,5 +235,5 @@ func (c *controllers) nodes(ctx context.Context) ([]controllerLoop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []controllerLoop{lifecycle.Run, evictions.Run}, nil
+	return []controllerLoop{lifecycle.Run, evictions.Run, (&podGC{client: c.client}).run}, nil
 }
