@@ -153,7 +153,7 @@ func (w *Cluster) changeObjects(a plan.Action) error {
 		return w.setImage(a)
 	case plan.DeletePods:
 		for _, pod := range a.Pods {
-			w.stopPod(pod.Name)
+			w.deletePod(pod.Name)
 		}
 	case plan.DeleteService:
 		delete(w.Services, a.Name)
@@ -166,9 +166,9 @@ func (w *Cluster) changeObjects(a plan.Action) error {
 	case plan.EvictAgent:
 		delete(w.Agents, a.Name)
 	case plan.DeleteGroupObjects:
-		w.stopPod(a.Pod)
+		w.deletePod(a.Pod)
 		if a.Claim != "" {
-			w.loseVolume(a.Claim)
+			w.DeleteClaim(a.Claim)
 		}
 		delete(w.Services, a.Service)
 	}

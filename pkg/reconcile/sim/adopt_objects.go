@@ -16,12 +16,14 @@ func (w *Cluster) adoptObjects(s plan.Snapshot) {
 	maps.Copy(w.DisruptionBudgets, copies(s.DisruptionBudgets))
 	maps.Copy(w.Agents, copies(s.Agents.Pods))
 	w.ConfigMap, w.Detector, w.AgentsHidden = s.ConfigMap.DeepCopy(), s.Detector.Job.DeepCopy(), s.Agents.Hidden
-	w.Unschedulable, w.Broken, w.otherNames = map[string]bool{}, map[string]bool{}, map[string]string{}
+	w.Unschedulable, w.otherNames, w.failing = map[string]bool{}, map[string]string{}, map[string]bool{}
 	w.adoptNodes(s)
 	for name, pod := range s.Pods {
-		if w.endsByItself(pod) {
+		if w.endsByItself(pod, s.Now) {
 			continue
 		}
+		w.Unending[name] = pod.DeletionTimestamp != nil && !w.down[pod.Spec.NodeName]
+		w.failing[name] = cannotStart(pod)
 		pod = pod.DeepCopy()
 		if pod.Annotations == nil {
 			pod.Annotations = map[string]string{}
@@ -29,11 +31,7 @@ func (w *Cluster) adoptObjects(s plan.Snapshot) {
 		w.sixFirst = w.sixFirst || startsWithIPv6(pod)
 		w.Pods[name], w.Unschedulable[name] = pod, refusedByScheduler(pod)
 	}
-}
-
-// endsByItself reports whether a pod is being deleted on a node that works.
-func (w *Cluster) endsByItself(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil && !w.down[pod.Spec.NodeName]
+	w.adoptImages()
 }
 
 func refusedByScheduler(pod *corev1.Pod) bool {

@@ -62,6 +62,8 @@ type Cluster struct {
 	Broken map[string]bool
 	// DeadImages are the images, without their tags, that no node can pull.
 	DeadImages map[string]bool
+	// Unending are the names of pods that stay terminating when they are deleted.
+	Unending map[string]bool
 	// Shared is what control-plane instances store in the database for each other.
 	Shared *Shared
 	// Unschedulable are the names of pods that no node accepts.
@@ -108,6 +110,10 @@ type Cluster struct {
 	observedNodes map[string]*corev1.Node
 	down          map[string]bool
 	nodesUnread   bool
+	// failing are the names of observed pods that do not start.
+	failing map[string]bool
+	// badImages are the images that cannot be pulled.
+	badImages map[string]bool
 	// sixFirst is true where the first address of a pod is one of IPv6.
 	sixFirst bool
 	// otherNames are the addresses of processes of other control-plane instances by DNS name.
@@ -159,6 +165,8 @@ func (s *site) add(cluster *v1beta2.FoundationDBCluster) *Cluster {
 		Services: map[string]*corev1.Service{},
 		Shared:   NewShared(),
 		running:  map[string]*runningPod{},
+		Broken:   map[string]bool{},
+		Unending: map[string]bool{},
 
 		DisruptionBudgets: map[string]*policyv1.PodDisruptionBudget{},
 		Agents:            map[string]*corev1.Pod{},

@@ -70,7 +70,7 @@ func (w *Cluster) step() {
 	for _, name := range w.unsettled() {
 		pod := w.Pods[name]
 		switch {
-		case w.Unschedulable[name] && pod.Spec.NodeName == "": // nothing can be done for it
+		case w.neverStarts(pod): // nothing can be done for it
 		case pod.Spec.NodeName == "":
 			w.place(w.edited(name))
 		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
@@ -230,7 +230,7 @@ func (p *runningPod) uses(text string) bool { return p.variables != nil && p.acc
 func (w *Cluster) settled(pod *corev1.Pod) bool {
 	running := w.running[pod.Name]
 	switch {
-	case w.Unschedulable[pod.Name] && pod.Spec.NodeName == "":
+	case w.neverStarts(pod):
 		return true
 	case pod.Spec.NodeName != "" && len(pod.Status.ContainerStatuses) > 0 && w.deadImage(pod) != "":
 		return true
@@ -244,6 +244,19 @@ func (w *Cluster) settled(pod *corev1.Pod) bool {
 		return false
 	}
 	return !running.configuration.ServersRun() || w.Broken[pod.Name] || running.allRun()
+}
+
+// neverStarts reports whether a pod has not started, and time does not change that: no node accepts it, its
+// node does not work, or its containers do not start.
+func (w *Cluster) neverStarts(pod *corev1.Pod) bool {
+	switch {
+	case pod.Status.Phase == corev1.PodRunning && pod.Spec.NodeName != "":
+		return false
+	case pod.Spec.NodeName == "":
+		return w.Unschedulable[pod.Name] || pod.DeletionTimestamp != nil
+	default:
+		return w.failing[pod.Name] || w.cannotPull(pod) || pod.DeletionTimestamp != nil || w.observed && w.down[pod.Spec.NodeName]
+	}
 }
 
 func (p *runningPod) allRun() bool {
@@ -364,6 +377,8 @@ func (w *Cluster) stopPod(name string) {
 	delete(w.Pods, name)
 	if w.observed {
 		delete(w.Broken, name) // what did not report starts again in a new pod
+		delete(w.failing, name)
+		delete(w.Unending, name)
 	}
 	if claim := w.Volumes[name+claimSuffix]; claim != nil && claim.DeletionTimestamp != nil {
 		w.loseVolume(claim.Name)
