@@ -20,8 +20,12 @@ import (
 type Problem struct {
 	// Pod is the pod's name, whether or not it exists.
 	Pod string
-	// Message is what is wrong with the pod, in one clause: "is Pending, no node fits: 0/3 …".
+	// Object is what the message is about where that is not the pod: "PVC sample-storage-1-data".
+	Object string
+	// Message is what is wrong with the object, in one clause: "is Pending, no node fits: 0/3 …".
 	Message string
+	// Kept is the object that is being deleted and does not end, and what keeps it; nil without one.
+	Kept *readings.Terminating
 	// Since is when that began; zero when unknown.
 	Since time.Time
 	// Command are the arguments of a kubectl command that shows more and changes nothing.
@@ -34,7 +38,12 @@ type Problem struct {
 }
 
 // Text returns the problem as one clause of a sentence about the process group.
-func (t Problem) Text() string { return "its pod " + t.Message }
+func (t Problem) Text() string {
+	if t.Object != "" {
+		return "its " + t.Object + " " + t.Message
+	}
+	return "its pod " + t.Message
+}
 
 // ProblemOf returns the first problem of a process group, in the order in which each explains
 // the following ones; nil without any.
@@ -43,7 +52,10 @@ func (f Facts) ProblemOf(g *v1beta2.ProcessGroupStatus) *Problem {
 	if pod == nil {
 		return f.withoutPod(g)
 	}
-	for _, ask := range []func(*corev1.Pod) *Problem{f.terminating, f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
+	if pod.DeletionTimestamp != nil {
+		return f.onPurpose(g, f.kept(g, f.terminating(pod)))
+	}
+	for _, ask := range []func(*corev1.Pod) *Problem{f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
 		if t := ask(pod); t != nil {
 			return f.onPurpose(g, f.dated(g, t))
 		}
@@ -62,7 +74,7 @@ func (f Facts) dated(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 
 func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 	if g.IsRemovable() {
-		return nil // it is not supposed to have one
+		return f.leftover(g) // it is not supposed to have one
 	}
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
@@ -75,9 +87,6 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 // terminating is the problem of a pod that does not terminate. Nothing here forces that: while
 // its node does not report, its processes may still run with the same volume.
 func (f Facts) terminating(pod *corev1.Pod) *Problem {
-	if pod.DeletionTimestamp == nil {
-		return nil
-	}
 	t := &Problem{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "terminating", Own: true}
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
@@ -96,6 +105,37 @@ func (f Facts) terminating(pod *corev1.Pod) *Problem {
 		t.Command, t.Key = sick.Command, t.Key+" "+sick.Key
 	}
 	return t
+}
+
+// kept adds what keeps a pod that does not terminate, and what ends that if time does not.
+func (f Facts) kept(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
+	for _, k := range readings.TerminatingOf(f.Snapshot, g) {
+		if k.Kind == readings.KindPod {
+			t.Kept = &k
+			if k.Stuck {
+				t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
+			}
+		}
+	}
+	return t
+}
+
+// leftover is the problem of a removed process group whose PVC or service does not terminate.
+func (f Facts) leftover(g *v1beta2.ProcessGroupStatus) *Problem {
+	for _, k := range readings.TerminatingOf(f.Snapshot, g) {
+		kind := map[string]string{readings.KindPVC: "pvc", readings.KindService: "service"}[k.Kind]
+		t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: "leftover " + k.Kind, Own: true}
+		t.Message = "does not terminate"
+		if len(k.Finalizers) > 0 {
+			t.Message += ", waits for its finalizers " + strings.Join(k.Finalizers, ", ")
+			t.Key += " " + strings.Join(k.Finalizers, ",")
+		}
+		if k.Stuck {
+			t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
+		}
+		return t
+	}
+	return nil
 }
 
 func (f Facts) ended(pod *corev1.Pod) *Problem {

@@ -107,6 +107,8 @@ type (
 		Err error
 		// Follows is true when the stage waits for what other stages do; see plan.Hold.
 		Follows bool
+		// Aside is true when it is blocked for some subjects alone; see plan.Hold.
+		Aside bool
 		// Interrupted is true when the context ended before the stage did.
 		Interrupted bool
 	}

@@ -71,6 +71,8 @@ type Pass struct {
 	refusalsEvaluated bool // the known refusals were evaluated
 
 	result  PassDone
+	aside   bool    // a stage is blocked for some process groups alone
+	goesOn  bool    // a stage waits for what time brings, and not only for others
 	touched []touch // previews only: what actions that did not run would have changed
 }
 
@@ -93,6 +95,7 @@ func (p *Pass) Run(ctx context.Context) (PassDone, error) {
 	}
 	p.beginEarly(ctx)
 	err := p.rounds(ctx)
+	p.weighAside()
 	p.result.Interrupted = ctx.Err() != nil
 	if p.begun {
 		// The Lease and the lock are released on Ctrl-C too.
@@ -123,6 +126,7 @@ func (p *Pass) rounds(ctx context.Context) error {
 			return err
 		}
 		p.result.Outcome, p.result.RetryAfter, p.result.Housekeeping, p.fresh = Changed, 0, nil, 0
+		p.aside, p.goesOn = false, false
 	}
 	p.result.Outcome = Blocked
 	p.result.Failures = append(p.result.Failures, fmt.Errorf("started over %s without a result: two stages undo each other's work, or the spec contradicts itself", phrase.Count(maxRounds, "time")))
@@ -253,8 +257,10 @@ func (p *Pass) conclude(stage plan.Stage, d plan.Decision) plan.Then {
 	}
 	switch {
 	case d.Hold != nil && d.Hold.Manual:
+		p.aside = p.aside || d.Hold.Aside
 		p.held(stage, Blocked, d)
 	case d.Hold != nil:
+		p.goesOn = p.goesOn || !d.Hold.Follows
 		p.result.RetryAfter = max(p.result.RetryAfter, d.Hold.RetryAfter)
 		p.held(stage, Waiting, d)
 	case len(d.Actions) > 0:
@@ -301,15 +307,30 @@ func (p *Pass) refresh(ctx context.Context, stage plan.Stage, facets plan.Facet)
 
 // held closes a stage that has more to do than its actions cover.
 func (p *Pass) held(stage plan.Stage, o Outcome, d plan.Decision) {
-	p.done(StageDone{Stage: stage.Name, Outcome: o, Nature: d.Nature(), Left: d.Left(), Reason: d.Hold.Text(), Follows: d.Hold.Follows})
+	p.done(StageDone{Stage: stage.Name, Outcome: o, Nature: d.Nature(), Left: d.Left(), Reason: d.Hold.Text(), Follows: d.Hold.Follows, Aside: d.Hold.Aside})
 }
 
 // ended closes a stage that an error ended.
 func (p *Pass) ended(stage plan.Stage, o Outcome, err error) {
+	p.goesOn = p.goesOn || o == Waiting
 	p.done(StageDone{Stage: stage.Name, Outcome: o, Nature: NatureOf(err), Reason: err.Error(), Err: err})
 }
 
 func (p *Pass) done(e StageDone) {
-	p.result.Outcome = max(p.result.Outcome, e.Outcome)
+	if !e.Aside {
+		p.result.Outcome = max(p.result.Outcome, e.Outcome)
+	}
 	p.Report(e)
+}
+
+// weighAside adds to the outcome what is blocked for some process groups alone. As long as anything
+// else goes on, the next pass has work without manual intervention.
+func (p *Pass) weighAside() {
+	switch {
+	case !p.aside:
+	case p.goesOn, p.result.Acted > 0, p.result.Planned > 0:
+		p.result.Outcome = max(p.result.Outcome, Waiting)
+	default:
+		p.result.Outcome = max(p.result.Outcome, Blocked)
+	}
 }

@@ -24,6 +24,7 @@ type stageEnd struct {
 	stage   plan.StageName
 	reason  string
 	follows bool
+	aside   bool   // see plan.Hold
 	hold    string // identifies the hold whatever its words; see ui.HoldKey
 }
 
@@ -40,7 +41,7 @@ func (s *Summary) Report(e reconcile.Event) {
 		}
 	case reconcile.StageDone:
 		if !e.Interrupted {
-			s.set(stageEnd{e.Outcome, e.Stage, e.Reason, e.Follows, s.hold})
+			s.set(stageEnd{outcome: e.Outcome, stage: e.Stage, reason: e.Reason, follows: e.Follows, aside: e.Aside, hold: s.hold})
 		}
 		s.next++
 	case reconcile.PassDone:
@@ -61,16 +62,29 @@ func (s *Summary) set(end stageEnd) {
 	s.Ends[s.next] = end
 }
 
-// worst returns the stage to report: the first of those with the worst end, except those that
-// only follow others.
+// worst returns the stage to report: the first of those with the worst end.
 func (s *Summary) worst() stageEnd {
 	var worst stageEnd
 	for _, end := range s.Ends {
-		if end.outcome > worst.outcome || (end.outcome == worst.outcome && worst.follows && !end.follows) {
+		if end.weight() > worst.weight() {
 			worst = end
 		}
 	}
 	return worst
+}
+
+// weight orders the ends of stages. Those that only follow others come last among their like; what is
+// blocked for some process groups alone comes before these, and after all that a pass can wait for.
+func (e stageEnd) weight() int {
+	const each = 3
+	switch {
+	case e.aside:
+		return each*int(reconcile.Waiting) + 1
+	case e.follows:
+		return each * int(e.outcome)
+	default:
+		return each*int(e.outcome) + each - 1
+	}
 }
 
 // Key identifies why the pass ended as it did: the stage and its hold, or the error.

@@ -97,14 +97,25 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 		c.Reasons[0].Reasons = []Link{w.refused(drained, nil).about(g)}
 		c.Next = []string{w.FDB("get", "pg", w.name, "--removing", "-o", "wide")}
 	}
-	if t := w.ProblemOf(g); t != nil {
-		c.Reasons = append(c.Reasons, link(*t, "", ""))
-	}
+	w.endOfObjects(&c, g)
 	c.Next = append(w.inspections(c.Reasons), c.Next...)
-	if len(c.Next) == 0 {
+	if len(c.Next) == 0 && c.State != Blocked {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
 	return c
+}
+
+// endOfObjects adds the problem of a group's pod, or of what is left of it. Where time does not end
+// that, no pass does: the command that waits is no help.
+func (w *why) endOfObjects(c *Chain, g *v1beta2.ProcessGroupStatus) {
+	t := w.ProblemOf(g)
+	if t == nil {
+		return
+	}
+	c.Reasons = append(c.Reasons, link(*t, "", ""))
+	if (g.IsExcluded() || g.ExclusionSkipped) && t.Kept != nil && t.Kept.Stuck {
+		c.State, c.rank, c.RetryAfterSeconds, c.Next = Blocked, rankBlocked, nil, nil
+	}
 }
 
 // hasObjects reports whether a group still has a pod, a PVC or a service.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // Report is the document of `why`: what does not match the desired state, and for each the
@@ -90,9 +91,11 @@ type Link struct {
 	// Subject is the process group that the reason is about; empty for the chain's own.
 	Subject string `json:"subject,omitempty"`
 	// Coordinator is the address of the coordinator that the reason is about.
-	Coordinator string     `json:"coordinator,omitempty"`
-	Since       *time.Time `json:"since"`
-	Reasons     []Link     `json:"reasons"`
+	Coordinator string `json:"coordinator,omitempty"`
+	// Holder is an object that is being deleted and does not end, and what keeps it; absent elsewhere.
+	Holder  *readings.Terminating `json:"holder,omitempty"`
+	Since   *time.Time            `json:"since"`
+	Reasons []Link                `json:"reasons"`
 
 	command []string // a kubectl command that shows more
 

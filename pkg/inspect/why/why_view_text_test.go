@@ -103,7 +103,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 				in.Terminates("storage-3", 40*time.Minute)
 				in.Pods["sample-storage-3"].Finalizers = []string{"example.com/hold"}
 			}, state: why.Unknown,
-			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold (coordinator)  next: kubectl describe pod sample-storage-3",
+			want: "database does not answer: timed out after 60s; storage-3: its pod does not terminate, waits for its finalizers example.com/hold; the controller that set it has to remove it (coordinator)  next: kubectl describe pod sample-storage-3",
 		},
 		"all logs are down": {
 			given: func(in *why.Input) { in.Database.Status = inspecttest.Recorded(t, "63-all-logs-down") }, state: why.Blocked,
@@ -151,7 +151,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 					Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", Message: "Kubelet stopped posting node status."}}},
 				}}
 			}, state: why.Blocked,
-			want: "storage-3 has PodFailing for 41m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status  next: kubectl describe node node-3",
+			want: "storage-3 has PodFailing for 41m: its pod does not terminate, is on node node-3, which is not ready: NodeStatusUnknown: Kubelet stopped posting node status; if its machine is off for good: kubectl delete node node-3  next: kubectl describe node node-3",
 		},
 		"the servers run and do not report": {
 			given: func(in *why.Input) { inspecttest.Unresponsiveness(in.Snapshot, "storage-3", 12*time.Minute) }, state: why.Blocked,

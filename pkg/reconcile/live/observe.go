@@ -226,11 +226,10 @@ func (r *reader) readConfigMap(ctx context.Context, c *v1beta2.FoundationDBClust
 	return cm, nil
 }
 
-// readNodes reads the nodes only for specs with rules about their taints, and for commands
-// about nodes. Nodes belong to no namespace, and many users who may reconcile a cluster may not
+// readNodes reads the nodes only where they matter, and for commands about nodes. Nodes belong to no namespace, and many users who may reconcile a cluster may not
 // list them: missing permission is a fact.
 func (r *reader) readNodes(ctx context.Context, c *v1beta2.FoundationDBCluster) (nodes map[string]*corev1.Node, why string, err error) {
-	if len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 && !r.known.nodesNeeded() {
+	if !plan.NodesMatter(c, r.Clock.Now()) && !r.known.nodesNeeded() {
 		return nil, "", nil
 	}
 	nodes, err = listed[corev1.Node](ctx, r.Client, nil, &corev1.NodeList{})

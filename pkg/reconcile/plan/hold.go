@@ -64,6 +64,7 @@ const (
 	HoldNotReporting             HoldCode = "not-reporting"              // processes do not report
 	HoldNotRestorableYet         HoldCode = "not-restorable-yet"         // the backup is not restorable yet
 	HoldNotesUnread              HoldCode = "notes-unread"               // the maintenance notes could not be read
+	HoldObjectsStuck             HoldCode = "objects-stuck"              // objects of removed process groups are kept, and time does not end that
 	HoldOneFaultDomainAtATime    HoldCode = "one-fault-domain-at-a-time" // one fault domain at a time
 	HoldOtherInstancesNotReady   HoldCode = "other-instances-not-ready"  // other control-plane instances are not ready
 	HoldOtherRestoreActive       HoldCode = "other-restore-active"       // another restore is active

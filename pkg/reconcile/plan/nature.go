@@ -40,7 +40,7 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldImageMissing: false, HoldImageTypeDiffers: false, HoldKeptBySpec: false, HoldKeptDiffer: false,
 	HoldLockUnread: false, HoldLocksDisabled: false, HoldNeverExcluded: false, HoldNoAddress: false,
 	HoldNoBetterCoordinators: false, HoldNoChoice: false, HoldNoCoordinators: false, HoldNodesUnknown: false,
-	HoldNotOwnBackup: false, HoldNotesUnread: false, HoldPodEndedEarly: false, HoldProcessesUnknown: false,
+	HoldNotOwnBackup: false, HoldNotesUnread: false, HoldObjectsStuck: false, HoldPodEndedEarly: false, HoldProcessesUnknown: false,
 	HoldRemovalInSpec: false, HoldRestartsKeptBack: false, HoldRestoreAborted: false, HoldRestoreLost: false,
 	HoldRestoreStateUnknown: false, HoldRestoreTargetOccupied: false, HoldRestoreTargetUnknown: false, HoldRestoreTimeRefused: false,
 	HoldRestoreTimeUnknown: false, HoldSharedListsUnread: false,

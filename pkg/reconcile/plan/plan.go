@@ -82,6 +82,9 @@ type Hold struct {
 	RetryAfter time.Duration `json:"-"`
 	// Manual is true when manual intervention is required.
 	Manual bool `json:"human,omitempty"`
+	// Aside is true where that concerns the subjects alone, and everything else goes on without them: it
+	// blocks a pass only once nothing else is left that time or another pass brings forward.
+	Aside bool `json:"-"`
 	// Follows is true when the hold ends by itself once other stages have finished: it only
 	// waits for them, or sums them up, and is never the cause of a wait.
 	Follows bool `json:"follows,omitempty"`

@@ -34,7 +34,7 @@ type Snapshot struct {
 	// Cluster is the custom resource with its spec normalized in memory. The normalized spec
 	// is never written back.
 	Cluster *v1beta2.FoundationDBCluster
-	// Nodes by name; nil where no rule of the spec needs them.
+	// Nodes by name; nil where they do not matter, see NodesMatter.
 	Nodes map[string]*corev1.Node
 	// NodesHidden is why the nodes cannot be read; empty when they can. Missing permission is
 	// a fact: a pass needs nodes only for their taints.
@@ -288,6 +288,20 @@ func ExclusionsMatter(c *v1beta2.FoundationDBCluster) bool {
 		return g.MayBeExcluded() || c.KeepsFromReplacement(g.ProcessGroupID)
 	})
 }
+
+// NodesMatter reports whether a decision needs the nodes: for their taints, or because the objects of
+// a removed process group have not ended for so long that their node may be lost. The status alone
+// shows that, so that other passes read no nodes, which many users may not list. The cluster must be
+// normalized.
+func NodesMatter(c *v1beta2.FoundationDBCluster, now time.Time) bool {
+	return len(c.Spec.AutomationOptions.Replacements.TaintReplacementOptions) > 0 || slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		since, terminating := g.Condition(v1beta2.ConditionResourcesTerminating)
+		return terminating && now.Sub(since) >= terminatesIn
+	})
+}
+
+// terminatesIn is longer than the objects of a process group take to end in the normal course of a removal.
+const terminatesIn = time.Minute
 
 // PodReport is what one pod reports of the configuration it uses.
 type PodReport struct {

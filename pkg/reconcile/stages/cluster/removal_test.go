@@ -302,7 +302,7 @@ func TestRemovePods(t *testing.T) {
 				s.Coordination.Exclusions = append(s.Coordination.Exclusions, stuck.ExclusionString())
 				s.Pod(stuck).DeletionTimestamp = &ends
 				s.Volumes[stuck.PVCName(s.Cluster)].DeletionTimestamp = &ends
-			}, Does: []string{recorded, deleted}, Holds: "still terminating",
+			}, Does: []string{recorded, deleted}, Holds: "pod sample-storage-115 does not terminate for 60m on node node-15",
 		},
 		"never deletes what is another group's by its labels": {
 			From: stagestest.DrainedStorage, Given: func(s *plan.Snapshot) {

@@ -29,6 +29,8 @@ import (
 var RemovePods = plan.Stage{
 	Name:  plan.StageRemovePods,
 	Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.Services | plan.Database | plan.Coordination,
+
+	More: plan.Nodes, Matters: func(s plan.Snapshot) bool { return plan.NodesMatter(s.Cluster, s.Now) },
 	Decide: func(s plan.Snapshot) plan.Decision {
 		r := removal{s: s}
 		for _, g := range s.Groups() {
@@ -39,9 +41,7 @@ var RemovePods = plan.Stage{
 		d := r.record()
 		r.forget(&d)
 		r.delete(&d)
-		if d.Hold == nil {
-			d.Hold = r.waiting.Hold(plan.HoldRemovalsPending, "", RemovalRetry)
-		}
+		r.hold(&d)
 		return d
 	},
 }
@@ -65,11 +65,30 @@ type removal struct {
 	removable []*v1beta2.ProcessGroupStatus // drained, without objects
 	checks    []plan.Check
 	waiting   readings.Waits
+	kept      readings.Waits // what time does not end: a user, a node or a finalizer keeps it
+	stuck     []stuckObjects
+}
+
+// hold adds why the stage has more to do. What time does not end requires manual intervention, and is
+// reported by itself only once nothing else is left to wait for.
+func (r *removal) hold(d *plan.Decision) {
+	r.addStuck()
+	switch {
+	case d.Hold != nil:
+	case len(r.waiting.Reasons) == 0 && len(d.Actions) == 0:
+		if d.Hold = r.kept.Hold(plan.HoldObjectsStuck, "", 0); d.Hold != nil {
+			d.Hold.Manual, d.Hold.Aside = true, true
+		}
+	default:
+		r.waiting.Subjects = append(r.waiting.Subjects, r.kept.Subjects...)
+		r.waiting.Reasons = append(r.waiting.Reasons, r.kept.Reasons...)
+		d.Hold = r.waiting.Hold(plan.HoldRemovalsPending, "", RemovalRetry)
+	}
 }
 
 func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 	if slices.Contains(r.s.Cluster.Spec.Buggify.BlockRemoval, g.ProcessGroupID) {
-		r.waiting.Add(g.ProcessGroupID, "%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID)
+		r.kept.Add(g.ProcessGroupID, "%s is kept by spec.buggify.blockRemoval", g.ProcessGroupID)
 		return
 	}
 	if readings.KeptNow(r.s, g) {
@@ -77,7 +96,7 @@ func (r *removal) judge(g *v1beta2.ProcessGroupStatus) {
 		return
 	}
 	if other := r.objects(g).Foreign(r.s.Cluster, g); other != "" {
-		r.waiting.Add(g.ProcessGroupID, "%s does not belong to %s by its labels and is kept", other, g.ProcessGroupID)
+		r.kept.Add(g.ProcessGroupID, "%s does not belong to %s by its labels and is kept", other, g.ProcessGroupID)
 		return
 	}
 	if g.IsExcluded() && r.objects(g) == (readings.LeftoverObjects{}) {
@@ -119,11 +138,45 @@ func (r *removal) classifyDrained(g *v1beta2.ProcessGroupStatus) {
 	switch {
 	case o == readings.LeftoverObjects{}:
 	case o.Pod != nil && o.Pod.Annotations[v1beta2.AnnotationIsolateProcessGroup] == "true":
-		r.waiting.Add(g.ProcessGroupID, "pod %s is isolated by its annotation and kept", o.Pod.Name)
+		r.kept.Add(g.ProcessGroupID, "pod %s is isolated by its annotation and kept", o.Pod.Name)
 	case o.Ending():
-		r.waiting.Add(g.ProcessGroupID, "the objects of %s are still terminating", g.ProcessGroupID)
+		r.ending(g)
 	default:
 		r.marked = append(r.marked, g)
+	}
+}
+
+// ending classifies a group whose objects are all being deleted: they end soon, or they are stuck.
+func (r *removal) ending(g *v1beta2.ProcessGroupStatus) {
+	stuck := slices.DeleteFunc(readings.TerminatingOf(r.s, g), func(t readings.Terminating) bool { return !t.Stuck })
+	if len(stuck) == 0 {
+		r.waiting.Add(g.ProcessGroupID, "the objects of %s are still terminating", g.ProcessGroupID)
+		return
+	}
+	for _, t := range stuck {
+		at := slices.IndexFunc(r.stuck, func(s stuckObjects) bool { return s.cause.Key() == t.Key() })
+		if at < 0 {
+			at, r.stuck = len(r.stuck), append(r.stuck, stuckObjects{cause: t})
+		}
+		r.stuck[at].groups = append(r.stuck[at].groups, g)
+	}
+}
+
+// stuckObjects are the process groups with objects that one cause keeps: a lost node keeps the pods of many.
+type stuckObjects struct {
+	cause  readings.Terminating
+	groups []*v1beta2.ProcessGroupStatus
+}
+
+// addStuck adds why objects do not end, once for each cause. The exclusions of these groups stay: the
+// node may come back with their processes.
+func (r *removal) addStuck() {
+	for _, s := range r.stuck {
+		reason := s.cause.Text(r.s.Now)
+		if more := len(s.groups) - 1; more > 0 {
+			reason += fmt.Sprintf(" (and %s on it)", phrase.Count(more, "more pod"))
+		}
+		r.kept.AddAll(s.groups, "%s; %s", reason, s.cause.Remedy())
 	}
 }
 
