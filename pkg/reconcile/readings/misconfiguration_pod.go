@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
@@ -33,11 +34,26 @@ func requested(containers []corev1.Container, name corev1.ResourceName) resource
 
 // nodeSelectorDiffers: the pod may have to move to a node where its volume cannot follow.
 func nodeSelectorDiffers(i Inspection, g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) (string, error) {
-	want := i.s.Cluster.Settings(g.ProcessClass).PodTemplate.Spec.NodeSelector // that of the pod: nothing adds to it
-	if !maps.Equal(pod.Spec.NodeSelector, want) {
+	want, have := i.s.Cluster.Settings(g.ProcessClass).PodTemplate.Spec.NodeSelector, pod.Spec.NodeSelector
+	switch added := beyond(have, want); {
+	case maps.Equal(have, want):
+		return "", nil
+	case len(beyond(want, have)) == 0: // the recorded hash does not tell which field of the spec changed
+		return fmt.Sprintf("the pod spec differs, and the pod has the node selector %s, which the spec does not have: it was removed from the spec, or admission added it", phrase.List(added)), nil
+	default:
 		return "the node selector differs", nil
 	}
-	return "", nil
+}
+
+// beyond returns the entries that the first map has and the second has not, as key=value, in order.
+func beyond(have, want map[string]string) []string {
+	var more []string
+	for _, key := range slices.Sorted(maps.Keys(have)) {
+		if value, is := want[key]; !is || value != have[key] {
+			more = append(more, key+"="+have[key])
+		}
+	}
+	return more
 }
 
 // imageTypeDiffers: with one storage process per pod the two image types lay out the data

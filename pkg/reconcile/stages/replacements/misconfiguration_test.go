@@ -193,7 +193,15 @@ func TestWhichSpecChangesReplaceProcessGroups(t *testing.T) {
 
 		// 8. node selector
 		"pods that should run on other nodes": {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{"disk": "fast"} }), why: "the node selector differs (" + allStorage + ")"},
-		"not for an empty node selector":      {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{}; anyChange(p) })},
+		"pods whose node selector has more than the spec, by a reason that is true whoever added it": {
+			given: stagestest.All(podOf("storage", anyChange), func(s *plan.Snapshot) {
+				for _, p := range s.Pods {
+					p.Spec.NodeSelector = map[string]string{"pool": "databases"}
+				}
+			}),
+			why: "the pod spec differs, and the pod has the node selector pool=databases, which the spec does not have: it was removed from the spec, or admission added it (" + allStorage + ")",
+		},
+		"not for an empty node selector": {given: podOf("storage", func(p *corev1.PodSpec) { p.NodeSelector = map[string]string{}; anyChange(p) })},
 
 		// 9. image type
 		"pods of every class with another image type": {given: func(s *plan.Snapshot) {
