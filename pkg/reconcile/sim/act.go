@@ -167,8 +167,12 @@ func (w *Cluster) changeObjects(a plan.Action) error {
 		delete(w.Agents, a.Name)
 	case plan.DeleteGroupObjects:
 		w.deletePod(a.Pod)
-		if a.Claim != "" {
+		switch {
+		case a.Claim == "":
+		case w.Pods[a.Pod] != nil: // it does not terminate, and protects the PVC
 			w.DeleteClaim(a.Claim)
+		default:
+			w.loseVolume(a.Claim)
 		}
 		delete(w.Services, a.Service)
 	}
