@@ -88,7 +88,7 @@ func (c *FoundationDBCluster) Distribution() DistributionSettings {
 // manifest.
 type appliedExtensions struct {
 	Spec struct {
-		CancelReplacementsForInstance []json.RawMessage
+		CancelReplacementsForInstance any
 		DistributionConfig            *json.RawMessage
 		AutomationOptions             struct {
 			Replacements struct {
@@ -112,7 +112,7 @@ func (c *FoundationDBCluster) DroppedFields() []Extension {
 		field        Extension
 		applied, set bool
 	}{
-		{ExtensionCancelReplacements, len(applied.Spec.CancelReplacementsForInstance) > 0, c.hasKept()},
+		{ExtensionCancelReplacements, isGiven(applied.Spec.CancelReplacementsForInstance), c.hasKept()},
 		{ExtensionDistributionConfig, applied.Spec.DistributionConfig != nil, c.Spec.DistributionConfig != nil},
 		{ExtensionFailureDetectionCronJob, applied.Spec.AutomationOptions.Replacements.FailureDetectionCronJob != nil, c.detection() != nil},
 	} {
@@ -121,6 +121,13 @@ func (c *FoundationDBCluster) DroppedFields() []Extension {
 		}
 	}
 	return dropped
+}
+
+// isGiven reports whether a manifest has a list with an entry, or something else in place of one: the API server drops
+// a field that it does not have whatever its value is.
+func isGiven(list any) bool {
+	items, isList := list.([]any)
+	return isList && len(items) > 0 || !isList && list != nil
 }
 
 // UsedExtensions returns the fields which the operator does not have and which

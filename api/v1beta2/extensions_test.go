@@ -188,6 +188,7 @@ func TestExtensionFieldsDroppedByTheAPIServerAreDetected(t *testing.T) {
 		"another is given by annotation": {[]given{all, annotated(AnnotationCancelReplacements, "storage-2")}, []Extension{distribution, detection}},
 		"empty values were applied":      {[]given{applied(`{"cancelReplacementsForInstance":[],"distributionConfig":null}`)}, nil},
 		"other fields are not as typed":  {[]given{applied(`{"version":7,"distributionConfig":{}}`)}, []Extension{distribution}},
+		"a string in place of the list":  {[]given{applied(`{"cancelReplacementsForInstance":"storage-1"}`)}, []Extension{kept}},
 		"no JSON was applied":            {[]given{annotated(corev1.LastAppliedConfigAnnotation, "{")}, nil},
 	}
 	for name, tt := range tests {

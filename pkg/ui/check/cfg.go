@@ -13,7 +13,7 @@ func settings() []Rule {
 	return []Rule{
 		{
 			Code: "CFG-001", Severity: Error, Title: "The API server kept all fields of the spec",
-			Why:  "An API server with the CRD of the operator drops fields of the applied manifest without an error: the spec is not what was applied. Install manifests/crd, or use the annotation.",
+			Why:  "The API server drops fields that its CRD does not have without an error: those of v1beta1, misspelled ones, and with the CRD of the operator those of this program. The spec is not what was applied. Fields of the manifest of the last kubectl apply are compared; a patch and a server-side apply leave no trace of dropped fields.",
 			find: droppedFields,
 		},
 		{
@@ -35,6 +35,13 @@ func droppedFields(f Facts) ([]Finding, string) {
 		found = append(found, one("foundationdbcluster/"+f.Cluster.Name,
 			fmt.Sprintf("the API server dropped %s: install manifests/crd, or use the annotation %s", field, field.Annotation()),
 			"get", "foundationdbcluster", f.Cluster.Name, "-o", "yaml")...)
+	}
+	for _, lost := range f.Cluster.LostFields() {
+		message := "the API server dropped " + lost.Path + ", which FoundationDBCluster does not have"
+		if lost.Successor != "" {
+			message += ": use " + lost.Successor
+		}
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, message, "explain", "foundationdbcluster.spec")...)
 	}
 	return found, ""
 }

@@ -181,6 +181,9 @@ var problems = map[string]problem{
 		delete(f.Pods, pod)
 		f.Lease.Refusals = []plan.Refusal{{ObjectKind: plan.WrittenPod, ObjectName: pod, Verb: "create", Kind: plan.RefusedByQuota, By: "pods", Message: "exceeded", Since: noon}}
 	}, "ResourceQuota pods refused: exceeded; raise the ResourceQuota", "fdb reconcile sample --dry-run=server"},
+	"a field of v1beta1": {"CFG-001", func(f *Facts) {
+		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"volumeSize":"16G"}}`}
+	}, "dropped spec.volumeSize, which FoundationDBCluster does not have: use spec.processes.general.volumeClaimTemplate", "kubectl explain"},
 	"a field that the API server dropped": {"CFG-001", func(f *Facts) {
 		f.Cluster.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"distributionConfig":{}}}`}
 	}, "the API server dropped spec.distributionConfig: install manifests/crd, or use the annotation kubectl-fdb/distribution-config", "get foundationdbcluster sample -o yaml"},
