@@ -28,7 +28,20 @@ func upgrades() []Rule {
 			Why:  "A defect of this version can lose data, availability or a backup, or reports something wrong. docs/versions.md has all of them with their sources.",
 			find: knownDefects,
 		},
+		{
+			Code: "UPGRADE-010", Severity: Error, Title: "The images have the desired version",
+			Why:  "A tag in imageConfigs that names another version than spec.version keeps every pod from running it: no upgrade begins, and no cluster is created.",
+			find: otherImages,
+		},
 	}
+}
+
+func otherImages(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, err := range f.Cluster.ImageContradictions() {
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Error(), "edit", "foundationdbcluster", f.Cluster.Name)...)
+	}
+	return found, ""
 }
 
 func otherVersions(f Facts) ([]Finding, string) {

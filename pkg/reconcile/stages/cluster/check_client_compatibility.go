@@ -14,7 +14,8 @@ import (
 
 // CheckClientCompatibility ends a pass that would upgrade the database to a version which it
 // cannot change to, by which data or availability would be lost as far as is known, or which
-// some of its clients are incompatible with. No other stage runs then: whatever a pass creates
+// some of its clients are incompatible with, or which its images do not have: pods would be recreated
+// and binaries copied in vain, and a new cluster would run another version. No other stage runs then: whatever a pass creates
 // or restarts could start in the new version already.
 //
 // The operator checks the same for a cluster without a database, so that a mistyped version
@@ -25,7 +26,13 @@ var CheckClientCompatibility = plan.Stage{
 	Reads: plan.ClusterResource | plan.Pods | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
-		if !c.IsBeingUpgraded() || c.Spec.IgnoreUpgradabilityChecks || noDatabaseYet(s) {
+		if c.Spec.IgnoreUpgradabilityChecks {
+			return plan.Decision{}
+		}
+		if errs := c.ImageContradictions(); len(errs) > 0 && (c.IsBeingUpgraded() || noDatabaseYet(s)) {
+			return endPass(readings.InvalidSpec(errs.ToAggregate()), 0)
+		}
+		if !c.IsBeingUpgraded() || noDatabaseYet(s) {
 			return plan.Decision{}
 		}
 		running, target, err := versionChange(c)
