@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
-// A pinned tag is the usual cause: somebody raises spec.version alone.
+// A pinned tag is the usual cause: a user raises spec.version alone.
 func TestAnUpgradeToAVersionThatNoImageHasIsRefused(t *testing.T) {
 	pinned := []v1beta2.ImageConfig{{Tag: "7.3.79"}}
 	for name, tc := range map[string]struct {
