@@ -186,6 +186,7 @@ func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
 		"a key that is away is forgotten":            {stagestest.All(stagestest.Rule("drain", 60), seen(time.Hour), sawTaints("drain", time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{}}}},
 		"everything is forgotten without rules":      {stagestest.All(seen(time.Hour), sawTaints("drain", time.Hour)), []plan.RecordTaints{{Pod: pod, Seen: map[string]int64{}}}},
 		"nothing while nodes cannot be read":         {stagestest.All(stagestest.Rule("drain", 60), seen(time.Hour), sawTaints("drain", time.Hour), func(s *plan.Snapshot) { s.Nodes, s.NodesHidden = nil, "forbidden" }), nil},
+		"nothing new of a group that is drained":     {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), drained, sawTaints("drain", time.Minute)), nil},
 		"nothing under maintenance":                  {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), stagestest.UnderMaintenance("node-14")), nil},
 		"nothing on a pod that terminates":           {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), stagestest.PodWith(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} })), nil},
 		"nothing while the database cannot be asked": {stagestest.All(stagestest.Rule("drain", 60), stagestest.Tainted("drain", stagestest.Sometime), func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{NotQueried: "no pod runs"} }), nil},
@@ -205,6 +206,13 @@ func TestTaintsOfANodeAreRecordedOnItsPods(t *testing.T) {
 			}
 		})
 	}
+}
+
+// drained has the first storage group be one that only has to be removed.
+func drained(s *plan.Snapshot) {
+	g := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
+	stagestest.ExcludeFirst(s)
+	stagestest.Excluding(g.ExclusionString(), g.ProcessGroupID)(s)
 }
 
 // A pass that runs again right after records nothing more, and the next one reads the ages that this

@@ -53,6 +53,9 @@ func recordTaints(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d p
 			continue
 		}
 		clocks, known := f.taintClocks()
+		if len(clocks) > 0 && !g.HasCondition(v1beta2.ConditionNodeTaintDetected) {
+			continue // conditions of a drained group are not evaluated: nothing dates its taints
+		}
 		seen, recorded := plan.TaintsSeen(f.pod)
 		if fresh := f.seen(clocks); known && (recorded != (len(fresh) > 0) || !maps.Equal(seen, fresh)) {
 			d.Why = cmp.Or(d.Why, "the taints of nodes differ from the recorded ones")
