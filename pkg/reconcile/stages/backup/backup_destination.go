@@ -18,7 +18,7 @@ func checkNoOtherBackupTo(others plan.OtherBackupFacts, url string) plan.Check {
 	}
 	for i := range others.All {
 		if b := &others.All[i]; mayRun(b) && mayUse(b, url) {
-			c.Evidence = "FoundationDBBackup " + b.Name + " does, or may"
+			c.Evidence = usedBy(b)
 			return c
 		}
 	}
@@ -26,10 +26,25 @@ func checkNoOtherBackupTo(others plan.OtherBackupFacts, url string) plan.Check {
 	return c
 }
 
-// mayRun reports whether a resource's backup is desired to run, or was last observed running.
+// mayRun reports whether a resource's backup is desired to run and can, or was last observed running.
 func mayRun(b *v1beta2.FoundationDBBackup) bool {
 	seen := b.Status.BackupDetails
-	return b.DeletionTimestamp == nil && b.ShouldRun() || seen != nil && seen.Running
+	return b.DeletionTimestamp == nil && b.ShouldRun() && !cannotStart(b) || seen != nil && seen.Running
+}
+
+// cannotStart reports whether a resource never had a backup and is invalid: passes refuse it, so that it
+// has none before it is edited.
+func cannotStart(b *v1beta2.FoundationDBBackup) bool {
+	return b.Status.BackupDetails == nil && b.Validate() != nil
+}
+
+// usedBy returns that a resource uses a destination or may, and that it is invalid where it is.
+func usedBy(b *v1beta2.FoundationDBBackup) string {
+	words := "FoundationDBBackup " + b.Name + " does, or may"
+	if b.Validate() != nil {
+		words += " (its spec is invalid)"
+	}
+	return words
 }
 
 // destinationInUse returns the decision about a destination that another resource uses.

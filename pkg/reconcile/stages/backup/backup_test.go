@@ -141,6 +141,7 @@ func tooManyTags(s *plan.Snapshot) {
 func besides(edit func(*v1beta2.FoundationDBBackup)) change {
 	return func(s *plan.Snapshot) {
 		other := v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "ns"}}
+		other.Spec.Version, other.Spec.ClusterName = "7.3.79", "sample"
 		other.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store"}
 		edit(&other)
 		s.OtherBackups.All = append(s.OtherBackups.All, other)
@@ -273,14 +274,15 @@ func TestBackupsOfAClusterMustAgreeToPauseAgents(t *testing.T) {
 	toPause, goOn := []string{"pause all backup agents of the database"}, []string{"resume all backup agents of the database"}
 	asksToPause := state(v1beta2.BackupStatePaused)
 	checkBackup(t, toggleBackupPaused, map[string]backupRow{
-		"no pause while another is to run":    {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", manual: true},
-		"nor where another has no state":      {given: changed(asksToPause, other("")), holds: "set both to the same state", manual: true},
-		"no end of another's pause":           {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", manual: true},
-		"one that stopped leaves it as it is": {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
-		"a pause that both ask for":           {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
-		"one that stopped does not matter":    {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
-		"nor one of another cluster":          {given: changed(asksToPause, other(v1beta2.BackupStateRunning, func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "c2" })), does: toPause},
-		"nor one that goes":                   {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} })), does: goOn},
+		"no pause while another is to run":      {given: changed(asksToPause, other(v1beta2.BackupStateRunning)), holds: "FoundationDBBackup other is Running", manual: true},
+		"nor where another has no state":        {given: changed(asksToPause, other("")), holds: "set both to the same state", manual: true},
+		"no end of another's pause":             {given: changed(paused, other(v1beta2.BackupStatePaused)), holds: "FoundationDBBackup other is Paused", manual: true},
+		"one that stopped leaves it as it is":   {given: changed(paused, state(v1beta2.BackupStateStopped), other(v1beta2.BackupStatePaused))},
+		"a pause that both ask for":             {given: changed(asksToPause, other(v1beta2.BackupStatePaused)), does: toPause},
+		"one that stopped does not matter":      {given: changed(asksToPause, other(v1beta2.BackupStateStopped)), does: toPause},
+		"nor one that is invalid and never ran": {given: changed(asksToPause, other(v1beta2.BackupStateRunning, func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "my-bucket" })), does: toPause},
+		"nor one of another cluster":            {given: changed(asksToPause, other(v1beta2.BackupStateRunning, func(b *v1beta2.FoundationDBBackup) { b.Spec.ClusterName = "c2" })), does: toPause},
+		"nor one that goes":                     {given: changed(paused, other(v1beta2.BackupStatePaused, func(b *v1beta2.FoundationDBBackup) { b.DeletionTimestamp = &metav1.Time{Time: stagestest.Noon} })), does: goOn},
 		"nothing while others are unknown": {given: changed(asksToPause, func(s *plan.Snapshot) {
 			s.OtherBackups = plan.OtherBackupFacts{NotRead: "forbidden"}
 		}), holds: "unknown: forbidden", manual: true},
@@ -332,16 +334,19 @@ func TestNoBackupUsesTheDestinationOfAnotherResource(t *testing.T) {
 	ending := func(b *v1beta2.FoundationDBBackup) {
 		b.Status.BackupDetails = &v1beta2.FoundationDBBackupStatusBackupDetails{URL: nightlyURL, Running: true}
 	}
+	invalid := func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "my-bucket" }
 	start := []string{"start a backup on tag default to " + nightlyURL + ": continuous, a snapshot every 240h0m0s, not encrypted"}
 	const taken, restorable = "FoundationDBBackup other does, or may; set another destination", "not restorable"
 	t.Run("start", func(t *testing.T) {
 		checkBackup(t, startBackup, map[string]backupRow{
-			"waits where another's is to run":        {given: changed(neverRan, other("")), holds: taken, manual: true},
-			"waits where another's still runs":       {given: changed(neverRan, other("", stopped, ending)), holds: taken, manual: true},
-			"waits while others cannot be read":      {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", manual: true},
-			"takes the place of one that is stopped": {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
-			"takes the place of one that is deleted": {given: changed(neverRan, other("", removed)), does: start, holds: restorable},
-			"does not care for other buckets":        {given: changed(neverRan, other("b2")), does: start, holds: restorable},
+			"waits where another's is to run":                 {given: changed(neverRan, other("")), holds: taken, manual: true},
+			"waits where another's still runs":                {given: changed(neverRan, other("", stopped, ending)), holds: taken, manual: true},
+			"waits where an invalid one still runs":           {given: changed(neverRan, other("", invalid, ending)), holds: "does, or may (its spec is invalid)", manual: true},
+			"is not blocked by an invalid one that never ran": {given: changed(neverRan, other("", invalid)), does: start, holds: restorable},
+			"waits while others cannot be read":               {given: changed(neverRan, othersUnread), holds: "unknown: forbidden", manual: true},
+			"takes the place of one that is stopped":          {given: changed(neverRan, other("", stopped)), does: start, holds: restorable},
+			"takes the place of one that is deleted":          {given: changed(neverRan, other("", removed)), does: start, holds: restorable},
+			"does not care for other buckets":                 {given: changed(neverRan, other("b2")), does: start, holds: restorable},
 		})
 	})
 	t.Run("move", func(t *testing.T) {

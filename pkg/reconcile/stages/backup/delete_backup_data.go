@@ -55,7 +55,7 @@ func checkDestinationUnshared(others plan.OtherBackupFacts, url string) plan.Che
 	}
 	for i := range others.All {
 		if mayUse(&others.All[i], url) {
-			c.Evidence = "FoundationDBBackup " + others.All[i].Name + " does, or may"
+			c.Evidence = usedBy(&others.All[i])
 			return c
 		}
 	}

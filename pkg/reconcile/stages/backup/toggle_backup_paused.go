@@ -54,5 +54,5 @@ func agreedToPause(s plan.Snapshot) plan.Check {
 
 // wantsAgents reports whether a resource has a desired state of the agents of a cluster.
 func wantsAgents(b *v1beta2.FoundationDBBackup, cluster string) bool {
-	return b.Spec.ClusterName == cluster && b.IsManaged() && b.DeletionTimestamp == nil && b.Spec.BackupState != v1beta2.BackupStateStopped
+	return b.Spec.ClusterName == cluster && b.IsManaged() && b.DeletionTimestamp == nil && b.Spec.BackupState != v1beta2.BackupStateStopped && !cannotStart(b)
 }
