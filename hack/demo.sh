@@ -15,7 +15,9 @@ for program in kubectl kubectl-fdb fdb-sandbox fdb-sandbox-tool; do
   fi
 done
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold='' plain=''
+if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 run() {
   say "\$ $*"
   "$@"
@@ -31,9 +33,15 @@ fi
 say "2/5 The custom resource definitions"
 crd=crd/foundationdbclusters.apps.foundationdb.org
 run kubectl apply --server-side -f manifests/crd
-# On a definition that has no conditions at all yet, waiting for one of them fails at once.
-kubectl wait --for=jsonpath='{.status.conditions}' --timeout=5m "$crd" >/dev/null
-run kubectl wait --for=condition=Established --timeout=5m "$crd"
+# Waiting for a condition fails at once while a new definition has none, or null instead of a list: try again.
+established() {
+  for _ in $(seq 60); do
+    if kubectl wait --for=condition=Established --timeout=5s "$crd" 2>/dev/null; then return; fi
+    sleep 1
+  done
+  kubectl wait --for=condition=Established --timeout=5s "$crd"
+}
+established
 
 say "3/5 Create the FoundationDBCluster resource"
 run kubectl apply -f manifests/examples/minimal.yaml

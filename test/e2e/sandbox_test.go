@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // speed is how much faster than real time the simulated databases run. A database
@@ -112,17 +113,24 @@ func failed(err error) int {
 }
 
 func applyCRDs(kubeconfig string) error {
-	for _, args := range [][]string{
-		{"apply", "--server-side", "-f", "../../manifests/crd"},
-		// On a definition that has no conditions at all yet, waiting for one of them fails at once.
-		{"wait", "--for=jsonpath={.status.conditions}", "--timeout=5m", "crd", "--all"},
-		{"wait", "--for=condition=Established", "--timeout=5m", "crd", "--all"},
-	} {
-		cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
-		cmd.Env = environmentOf(kubeconfig)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
+	if err := runKubectl(kubeconfig, "apply", "--server-side", "-f", "../../manifests/crd"); err != nil {
+		return err
+	}
+	// Waiting for a condition fails at once while a new definition has none, or null instead of a list.
+	var err error
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+		if err = runKubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"); err == nil {
+			return nil
 		}
+	}
+	return err
+}
+
+func runKubectl(kubeconfig string, args ...string) error {
+	cmd := exec.Command(filepath.Join(binDir, "kubectl"), args...)
+	cmd.Env = environmentOf(kubeconfig)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("kubectl %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }
