@@ -49,6 +49,9 @@ func TestEveryViewReportsWhatTheLastPassWasRefused(t *testing.T) {
 				if !strings.Contains(flat, rule) || !strings.Contains(flat, "used: pods=7") {
 					t.Errorf("%s does not report the refusal:\n%s%s", args[0], &g.out, &g.err)
 				}
+				if first, _, _ := strings.Cut(g.out.String(), "\n"); args[0] == "why" && !strings.Contains(first, rule) {
+					t.Errorf("the first line does not have the cause: %s", first)
+				}
 				if strings.Contains(flat, "none has run") {
 					t.Errorf("%s reports that no pass has run:\n%s", args[0], &g.out)
 				}

@@ -15,7 +15,7 @@ func (w *why) wasRefused(c *Chain, item planned.PlanItem) bool {
 		return false
 	}
 	c.judgeRefusal(r)
-	c.Reasons = append(c.Reasons, w.refusedObject(r))
+	c.Reasons = append([]Link{w.refusedObject(r)}, c.Reasons...) // before the symptom that the pod does not exist
 	c.Next = append(c.Next, w.nextAfter(r)...)
 	return true
 }
