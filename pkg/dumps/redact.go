@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // TracesDirectory is where a dump has trace files.
@@ -96,6 +98,7 @@ func (r *redaction) object(resource string, raw json.RawMessage) json.RawMessage
 func (r *redaction) structure(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
+		r.unknownNames(v)
 		name, named := v["name"].(string)
 		r.noteNames(v)
 		value, valued := v["value"].(string)
@@ -117,6 +120,30 @@ func (r *redaction) structure(v any) any {
 		}
 	}
 	return v
+}
+
+// unknownNames hides values of environment variables and annotations whose names the allow list does not have. Their
+// values are hidden only there: most are ordinary words. Objects within annotations are redacted as objects.
+func (r *redaction) unknownNames(o map[string]any) {
+	variables, _ := o["env"].([]any)
+	for _, v := range variables {
+		pair, _ := v.(map[string]any)
+		name, _ := pair["name"].(string)
+		if _, secret := r.named(InNames, name); secret || redact.Environment(name) {
+			continue
+		}
+		if text, is := pair["value"].(string); is && text != "" && text != redacted {
+			pair["value"] = redacted
+			r.counts[unknownVariables]++
+		}
+	}
+	annotations, _ := o["annotations"].(map[string]any)
+	for key, v := range annotations {
+		if text, is := v.(string); is && text != "" && text != redacted && !redact.Annotation(key) {
+			annotations[key] = redacted
+			r.counts[unknownAnnotations]++
+		}
+	}
 }
 
 // field hides secrets in a field. Annotations hold whole objects as JSON, which kubectl apply
@@ -152,8 +179,13 @@ func (r *redaction) field(key string, v any) any {
 func (r *redaction) environment(variables map[string]any) {
 	for name, value := range variables {
 		text, is := value.(string)
-		if by, found := r.named(InNames, name); is && found {
+		by, found := r.named(InNames, name)
+		switch {
+		case is && found:
 			variables[name] = r.hide(by, text)
+		case is && text != "" && text != redacted && !redact.Environment(name):
+			variables[name] = redacted
+			r.counts[unknownVariables]++
 		}
 	}
 }

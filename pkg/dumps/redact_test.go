@@ -42,6 +42,16 @@ var planted = map[string]struct {
 		environment, _ := json.Marshal(fmt.Sprintf(`{"API_TOKEN":"%s"}`, secret))
 		inPod(`{"metadata":{"annotations":{"foundationdb.org/launcher-environment":%s}}}`)(d, string(environment))
 	}},
+	"a variable of any name":          {"hunter2named", inPod(`{"spec":{"containers":[{"env":[{"name":"DB_PASS","value":"%s"}]}]}}`)},
+	"an annotation of any name":       {"hunter2noted", inPod(`{"metadata":{"annotations":{"example.com/x":"%s"}}}`)},
+	"JSON in an annotation":           {"hunter2nested", inPod(`{"metadata":{"annotations":{"example.com/x":"{\"db\":{\"pw\":\"%s\"}}"}}}`)},
+	"an option for an API key":        {"hunter2keyed", inPod(`{"spec":{"containers":[{"args":["--apikey","%s"]}]}}`)},
+	"a password for MongoDB":          {"hunter2mongo", inLog("mongodb+srv://u:%s@host/db")},
+	"a password for a proxy":          {"hunter2socks", inLog("socks5://u:%s@host:1080")},
+	"an account key of Azure":         {"hunter2azure", inLog("AccountName=a;AccountKey=%s==;Endpoint=x")},
+	"a hook of Slack":                 {"hunter2hook", inLog("post https://hooks.slack.com/services/T0/%s now")},
+	"a token of GitHub":               {"ghp_0123456789abcdefABCDEF", inLog("clone with %s")},
+	"a token of Vault":                {"hvs.0123456789abcdefABCDEF", inLog("vault %s")},
 	"an argument after an option":     {"hunter2argued", inPod(`{"spec":{"containers":[{"args":["--tls-password","%s"]}]}}`)},
 	"an option with its value":        {"hunter2opted", inPod(`{"spec":{"containers":[{"command":["sh","-c","run --password %s --now"]}]}}`)},
 	"the URL of a blob store":         {"hunter2stored", inPod(`{"spec":{"blobStoreConfiguration":{"url":"blobstore://key:%s@store:443/b?bucket=c"}}}`)},
@@ -188,7 +198,7 @@ func TestEveryRedactorHidesAPlantedSecret(t *testing.T) {
 			t.Errorf("redactor %q hides none of the planted secrets, or has no description", r.ID)
 		}
 	}
-	for _, id := range []string{connectionStrings, secretObjects, repeated} {
+	for _, id := range []string{connectionStrings, secretObjects, repeated, unknownVariables, unknownAnnotations} {
 		if counted[id] == 0 {
 			t.Errorf("redactor %q hides none of the planted secrets", id)
 		}

@@ -49,6 +49,8 @@ const (
 	secretObjects = "secret-object"
 	// repeated hides secrets that another redactor found, wherever else they are.
 	repeated = "repeated-secret"
+	// unknownVariables and unknownAnnotations hide values whose names are not known to be harmless.
+	unknownVariables, unknownAnnotations = "unknown-variable", "unknown-annotation"
 )
 
 // redacted is what replaces a secret.

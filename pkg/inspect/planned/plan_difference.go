@@ -55,11 +55,19 @@ func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
 	add(differsCommand, "the command", strings.Join(p.Command, " "), strings.Join(now.Command, " "))
 	add(differsTool, "the program", p.Metadata.Tool, now.Metadata.Tool)
 	add(differsSpec, "the spec of the cluster", generation(p.Observed), generation(now.Observed))
-	if p.Observed.ConnectionString != now.Observed.ConnectionString { // in no log: it grants access to the database
+	if p.Observed.connection() != now.Observed.connection() { // in no log: it grants access to the database
 		all = append(all, PlanDifference{differsConnection, "the connection string: it changed after the approval"})
 	}
 	add(differsDatabase, "the database", availability(p.Observed), availability(now.Observed))
 	return all
+}
+
+// connection returns what identifies the connection string. Plans of earlier versions have the string itself.
+func (o PlanObserved) connection() string {
+	if o.ConnectionDigest != "" {
+		return o.ConnectionDigest
+	}
+	return connectionDigest(o.ConnectionString)
 }
 
 func generation(o PlanObserved) string { return fmt.Sprintf("generation %d", o.Generation) }

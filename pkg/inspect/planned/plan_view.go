@@ -1,6 +1,8 @@
 package planned
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -59,10 +61,13 @@ type PlanView struct {
 // PlanObserved is the cluster state that the plan was made for.
 type PlanObserved struct {
 	// UID distinguishes the resource from another one of the same name.
-	UID              string `json:"uid,omitempty"`
-	ResourceVersion  string `json:"resourceVersion,omitempty"`
-	Generation       int64  `json:"generation,omitempty"`
+	UID             string `json:"uid,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	Generation      int64  `json:"generation,omitempty"`
+	// ConnectionString has no ID, which grants access to the database.
 	ConnectionString string `json:"connectionString,omitempty"`
+	// ConnectionDigest changes with the connection string, its ID included.
+	ConnectionDigest string `json:"connectionDigest,omitempty"`
 	// DatabaseAvailable is null when the database status was not read, or the database did not
 	// answer.
 	DatabaseAvailable *bool `json:"databaseAvailable"`
@@ -150,6 +155,15 @@ func (r *PlanRecorder) Report(e reconcile.Event) {
 	}
 }
 
+// connectionDigest returns a digest of a connection string; empty without one.
+func connectionDigest(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
 // observed keeps the first state of the resource: edits of the preview are no facts.
 func (r *PlanRecorder) observed(s plan.Snapshot) {
 	r.asOf = s.Now
@@ -159,7 +173,8 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 		r.view.Observed.Generation = of.GetGeneration()
 	}
 	if s.Cluster != nil && !r.cluster {
-		r.cluster, r.view.Observed.ConnectionString = true, s.Cluster.Status.ConnectionString
+		r.cluster, r.view.Observed.ConnectionString = true, inspect.HideSecrets(s.Cluster.Status.ConnectionString)
+		r.view.Observed.ConnectionDigest = connectionDigest(s.Cluster.Status.ConnectionString)
 		r.view.Pause = inspect.NewPauseView(inspect.Facts{Snapshot: s})
 	}
 	if s.Database.Status != nil {

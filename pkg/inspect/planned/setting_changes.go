@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // SettingChange is a setting that differs from the spec.
@@ -164,6 +165,18 @@ func argumentText(a fdb.Argument) string {
 	return text.String()
 }
 
+// hidden returns what is shown of values that may be secrets: that they were set, changed or removed.
+func hidden(from, to string) (shownFrom, shownTo string) {
+	switch {
+	case from == "":
+		return "", redact.Hidden
+	case to == "":
+		return redact.Hidden, ""
+	default:
+		return redact.Hidden, redact.Changed
+	}
+}
+
 func addPods(s plan.Snapshot, add addChange) {
 	hashes, compared := objects.RememberedSpecHashes(s.Cluster, s.Hashes), map[v1beta2.ProcessClass]bool{}
 	for _, g := range s.Remaining() {
@@ -184,6 +197,8 @@ func addPods(s plan.Snapshot, add addChange) {
 		for _, d := range differences {
 			if d.Missing {
 				d.Want = "present"
+			} else if !redact.Field(d.Path) {
+				d.Have, d.Want = hidden(d.Have, d.Want)
 			}
 			add("pods."+string(g.ProcessClass)+" "+d.Path, d.Have, d.Want)
 		}

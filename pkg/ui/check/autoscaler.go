@@ -120,7 +120,7 @@ func (f Facts) annotated(at map[v1beta2.ProcessClass][]string, key, value, messa
 		if err != nil {
 			untested.add("class/"+string(class), err.Error())
 		} else {
-			finding.Fix = []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch}
+			finding.Fix = f.patch(patch)
 		}
 		found = append(found, finding)
 	}

@@ -2,8 +2,10 @@ package check
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
@@ -49,6 +51,16 @@ func configMapString(f Facts) ([]Finding, string) {
 
 // sameString compares connection strings as text, without surrounding white space: both the
 // coordinators and the ID count.
+// connectionWords returns a connection string without its ID, which grants access to the database. It mentions the ID
+// if two strings differ in nothing else.
+func connectionWords(text, other string) string {
+	shown := inspect.HideSecrets(text)
+	if shown == inspect.HideSecrets(other) {
+		return strconv.Quote(shown) + " with another ID"
+	}
+	return strconv.Quote(shown)
+}
+
 func (f Facts) sameString(subject, have, want, whose string) ([]Finding, string) {
 	switch have, want = strings.TrimSpace(have), strings.TrimSpace(want); {
 	case want == "":
@@ -56,6 +68,6 @@ func (f Facts) sameString(subject, have, want, whose string) ([]Finding, string)
 	case have == want:
 		return nil, ""
 	default:
-		return with(one(subject, fmt.Sprintf("it has %q, %s %q", have, whose, want), f.fix("reconcile")...))
+		return with(one(subject, fmt.Sprintf("it has %s, %s %s", connectionWords(have, want), whose, connectionWords(want, have)), f.fix("reconcile")...))
 	}
 }

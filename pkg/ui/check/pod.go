@@ -172,7 +172,7 @@ func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Findi
 		}
 		found = append(found, Finding{
 			Subjects: []string{"class/" + string(class)}, Message: message,
-			Fix: []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch},
+			Fix: f.patch(patch),
 		})
 	}
 	return found, ""

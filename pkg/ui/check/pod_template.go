@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // inheritedTemplate returns what a merge patch of the pod template of a class has to begin with, so
@@ -47,4 +48,14 @@ func templatePatch(class v1beta2.ProcessClass, template map[string]any) (string,
 		return "", fmt.Errorf("write the patch: %w", err)
 	}
 	return string(text), nil
+}
+
+// patch returns the command that changes the resource by a merge patch. A patch that repeats values which may be secrets,
+// out of the general pod template, is not printed: the resource has to be edited.
+func (f Facts) patch(patch string) []string {
+	var content any
+	if err := json.Unmarshal([]byte(patch), &content); err != nil || redact.Secrets(content) {
+		return []string{"edit", "foundationdbcluster", f.Cluster.Name}
+	}
+	return []string{"patch", "foundationdbcluster", f.Cluster.Name, "--type", "merge", "-p", patch}
 }
