@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -14,7 +15,8 @@ type ToleranceView struct {
 	// Desired is how many zones may fail in a reconciled cluster.
 	Desired int `json:"desired"`
 	// Zones is how many zones may fail now without loss of data: the least of what
-	// the database reports and of what is left without processes that do not report.
+	// the database reports and of what is left without processes that stopped reporting less
+	// than two minutes ago.
 	// Null when the database does not report it.
 	Zones *int `json:"zones"`
 	// ZonesAvailable is the same without loss of availability.
@@ -36,7 +38,7 @@ func (f Facts) Tolerance() ToleranceView {
 	}
 	v.ZonesNotReporting = OrEmpty(f.ZonesNotReporting())
 	if reported := f.Database.Status.Cluster.FaultTolerance; reported != nil && f.Database.Available() {
-		left := max(0, v.Desired-len(v.ZonesNotReporting))
+		left := max(0, v.Desired-len(f.zonesNotReporting(f.mayBeUnnoticed)))
 		v.Reported = reported.WithoutLosingData
 		v.Zones = leastOf(reported.WithoutLosingData, left)
 		v.ZonesAvailable = leastOf(reported.WithoutLosingAvailability, left)
@@ -56,9 +58,23 @@ func leastOf(reported *int, most int) *int {
 // of the resource lists them: they reported in that zone and are not excluded. The database
 // itself takes about a minute to miss a storage process.
 func (f Facts) ZonesNotReporting() []string {
+	return f.zonesNotReporting(func(*v1beta2.ProcessGroupStatus) bool { return true })
+}
+
+// noticedAfter is longer than the database takes to count a storage process as lost, which is 66 to
+// 70 s. From then on what it reports is right, also once the data is complete without the process.
+const noticedAfter = 2 * time.Minute
+
+// mayBeUnnoticed reports whether the database may still count the processes of a group that do not report.
+func (f Facts) mayBeUnnoticed(g *v1beta2.ProcessGroupStatus) bool {
+	since := f.Outage(g).Since
+	return since.IsZero() || f.Now.Sub(since) < noticedAfter
+}
+
+func (f Facts) zonesNotReporting(counts func(*v1beta2.ProcessGroupStatus) bool) []string {
 	var zones []string
 	for _, g := range f.Groups() {
-		if !f.keepsData(g) || !f.isNotReporting(g) {
+		if !f.keepsData(g) || !f.isNotReporting(g) || !counts(g) {
 			continue
 		}
 		if zone := string(g.FaultDomain); !slices.Contains(zones, zone) {
