@@ -3,11 +3,16 @@ package commands
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +25,7 @@ import (
 
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
@@ -47,6 +53,26 @@ func keyPair(t *testing.T) (certFile, keyFile string, trusting *http.Client) {
 	return certFile, keyFile, trusting
 }
 
+// clientPair gives a client a certificate, and returns the file with its authority.
+func clientPair(t *testing.T, c *http.Client) (authority string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}
+	authority = filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return authority
+}
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,6 +88,7 @@ func freeAddress(t *testing.T) string {
 func (g *given) evictions(t *testing.T, pods []string, line string, flags ...string) (answers []*admissionv1.AdmissionResponse, code int) {
 	t.Helper()
 	certFile, keyFile, trusting := keyPair(t)
+	authority := clientPair(t, trusting)
 	address, metricsAddr := freeAddress(t), freeAddress(t)
 	for _, pod := range g.cluster.Pods {
 		g.objects = append(g.objects, pod.DeepCopy())
@@ -69,7 +96,7 @@ func (g *given) evictions(t *testing.T, pods []string, line string, flags ...str
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() {
-		ended <- g.runIn(ctx, append([]string{"eviction-webhook", "--listen-addr", address, "--metrics-addr", metricsAddr, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile}, flags...)...)
+		ended <- g.runIn(ctx, append([]string{"eviction-webhook", "--listen-addr", address, "--metrics-addr", metricsAddr, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile, "--client-ca-file", authority}, flags...)...)
 	}()
 	for _, pod := range pods {
 		answers = append(answers, askWebhook(t, trusting, address, pod))
@@ -103,6 +130,7 @@ func askWebhook(t *testing.T, trusting *http.Client, address, pod string) *admis
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
 		Request: &admissionv1.AdmissionRequest{
 			UID: "1", Operation: admissionv1.Create, Namespace: "fdb", Name: pod, SubResource: "eviction", Resource: metav1.GroupVersionResource{Version: "v1", Resource: "pods"},
+			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"policy/v1","kind":"Eviction"}`)},
 		},
 	})
 	if err != nil {
@@ -210,6 +238,51 @@ func TestTheEvictionWebhookWithActWaitsForOtherPodsToReturn(t *testing.T) {
 	if g.cluster.Resource.ProcessGroup(leaves.ProcessGroupID).IsMarkedForRemoval() {
 		t.Errorf("%s is marked for removal: %s", leaves.ProcessGroupID, &g.err)
 	}
+	if g.cluster.Pods[missing.PodName(g.cluster.Resource)] == nil {
+		t.Errorf("the pod of %s was not recreated: %s", missing.ProcessGroupID, &g.err)
+	}
+}
+
+// No other run recreates the pod that a drain has evicted before, and the next one stays denied.
+func TestTheEvictionWebhookWithActRecreatesEvictedStatelessPods(t *testing.T) {
+	g := healthy(t)
+	var stateless []*v1beta2.ProcessGroupStatus
+	for _, group := range g.cluster.Resource.Status.ProcessGroups {
+		if group.ProcessClass == v1beta2.ProcessClassStateless {
+			stateless = append(stateless, group)
+		}
+	}
+	evicted, next := stateless[0].PodName(g.cluster.Resource), stateless[1].PodName(g.cluster.Resource)
+	delete(g.cluster.Pods, evicted)
+	answers, code := g.evictions(t, []string{next}, `kubectl_fdb_eviction_acts_total{result="done"} 1`, "--act", "--yes")
+	if code != exit.ExitDone || answers[0].Allowed {
+		t.Fatalf("exit code %d, %+v: %s", code, answers[0], &g.err)
+	}
+	if g.cluster.Pods[evicted] == nil || stateless[1].IsMarkedForRemoval() {
+		t.Fatalf("%s was not recreated, or %s is marked for removal: %s", evicted, next, &g.err)
+	}
+	g.cluster.Tick(10 * time.Minute)
+	g.objects = nil
+	if answers, _ := g.evictions(t, []string{next}, `kubectl_fdb_eviction_answers_total{outcome="allowed"} 1`, "--act", "--yes"); !answers[0].Allowed {
+		t.Errorf("the drain does not end: %+v", answers[0].Result)
+	}
+}
+
+func TestNamesOfAnEvictionRequestCannotForgeLogLines(t *testing.T) {
+	g := newGiven(t)
+	certFile, keyFile, trusting := keyPair(t)
+	address := freeAddress(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() {
+		ended <- g.runIn(ctx, "eviction-webhook", "-v", "1", "--listen-addr", address, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile)
+	}()
+	askWebhook(t, trusting, address, "pod\nallowed: eviction of pod fdb/forged")
+	stop()
+	<-ended
+	if strings.Contains(g.err.String(), "\nallowed: eviction of pod fdb/forged") {
+		t.Errorf("forged: %s", &g.err)
+	}
 }
 
 // A run that a gate refuses is a failed one: the eviction would stay denied, and nothing showed why.
@@ -254,6 +327,7 @@ func TestEvictionWebhookValidatesItsFlags(t *testing.T) {
 		"no key":                     {files[:2], exit.ExitUsage, "are required"},
 		"files of nothing":           {[]string{"--tls-cert-file", "none", "--tls-private-key-file", "none"}, exit.ExitUsage, "read the certificate"},
 		"acts without approval":      {append([]string{"--act"}, files...), exit.ExitUnconfirmed, "--act requires --yes"},
+		"acts for any client":        {append([]string{"--act", "--yes"}, files...), exit.ExitUsage, "--act requires --client-ca-file"},
 		"approval of nothing":        {append([]string{"--yes"}, files...), exit.ExitUsage, "--yes requires --act"},
 		"coexists with nothing":      {append([]string{"--coexist"}, files...), exit.ExitUsage, "--coexist requires --act"},
 		"no address":                 {append([]string{"--listen-addr", ""}, files...), exit.ExitUsage, "--listen-addr must not be empty"},

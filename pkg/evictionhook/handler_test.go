@@ -77,7 +77,7 @@ func FuzzAReview(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, body []byte) {
 		if r, err := parseReview(body); err == nil {
 			_ = isEviction(r)
-			_, _, _ = evictionOf(r)
+			_, _ = evictionOf(r)
 		}
 	})
 }

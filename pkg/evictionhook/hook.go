@@ -84,18 +84,19 @@ func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answe
 	if !isEviction(r) {
 		return Answer{Outcome: NotApplicable, Message: "kubectl fdb eviction-webhook answers for the creation of pods/eviction only; correct the rules of its ValidatingWebhookConfiguration"}
 	}
-	name, dryRun, err := evictionOf(r)
+	of, err := evictionOf(r)
 	if err != nil {
 		return Answer{Outcome: Invalid, Message: err.Error()}
 	}
-	e := Eviction{Cluster: types.NamespacedName{Namespace: r.Namespace}, Pod: name, User: r.UserInfo.Username, DryRun: dryRun}
+	name := of.pod
+	e := Eviction{Cluster: types.NamespacedName{Namespace: r.Namespace}, Pod: name, User: r.UserInfo.Username, DryRun: of.dryRun}
 	pod := &corev1.Pod{}
 	switch err := h.Client.Get(ctx, types.NamespacedName{Namespace: r.Namespace, Name: name}, pod); {
 	case apierrors.IsNotFound(err):
 		return Answer{Outcome: NotApplicable, Eviction: e} // the API server answers that itself
 	case err != nil:
 		return unknown(e, fmt.Errorf("read pod %s: %w", name, err))
-	case h.isOwn(pod), !runs(pod):
+	case h.isOwn(pod), !runs(pod), of.uid != nil && *of.uid != pod.UID: // the API server refuses another UID itself
 		return Answer{Outcome: NotApplicable, Eviction: e}
 	}
 	e.UID, e.Node = pod.UID, pod.Spec.NodeName
@@ -107,7 +108,7 @@ func (h *Hook) judge(ctx context.Context, r *admissionv1.AdmissionRequest) Answe
 		return Answer{Outcome: NotApplicable, Eviction: e}
 	}
 	e.Cluster.Name = c.Name
-	if dryRun {
+	if e.DryRun {
 		checks, err := h.Decider.Decide(ctx, e, NoEpoch)
 		return answerOf(e, checks, err)
 	}
@@ -121,6 +122,7 @@ func (h *Hook) decide(ctx context.Context, e Eviction, owner types.UID) Answer {
 		return notTaken(e, err)
 	}
 	checks, err := h.Decider.Decide(ctx, e, s.epoch)
+	h.slots.served(e)
 	answer := answerOf(e, checks, err)
 	if answer.Outcome != Allowed {
 		s.release(ctx)

@@ -187,7 +187,7 @@ func TestADryRunEvictionChangesNothing(t *testing.T) {
 	for name, edit := range map[string]func(*admissionv1.AdmissionRequest){
 		"of the request": func(r *admissionv1.AdmissionRequest) { r.DryRun = new(true) },
 		"of the deletion": func(r *admissionv1.AdmissionRequest) {
-			r.Object.Raw = []byte(`{"metadata":{"name":"sample-storage-1"},"deleteOptions":{"dryRun":["All"]}}`)
+			r.Object.Raw = []byte(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"sample-storage-1"},"deleteOptions":{"dryRun":["All"]}}`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,6 +232,16 @@ func TestAMalformedEvictionIsDenied(t *testing.T) {
 		"no namespace": func(r *admissionv1.AdmissionRequest) { r.Namespace = "" },
 		"no JSON":      func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte("{") },
 		"no Eviction":  func(r *admissionv1.AdmissionRequest) { r.Object.Raw = []byte(`{"deleteOptions":3}`) },
+		"nothing":      func(r *admissionv1.AdmissionRequest) { r.Object.Raw = nil },
+		"a pod": func(r *admissionv1.AdmissionRequest) {
+			r.Object.Raw = []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"sample-storage-1"}}`)
+		},
+		"an eviction of another pod": func(r *admissionv1.AdmissionRequest) {
+			r.Object.Raw = []byte(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"sample-storage-2"}}`)
+		},
+		"an eviction in another namespace": func(r *admissionv1.AdmissionRequest) {
+			r.Object.Raw = []byte(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"sample-storage-1","namespace":"other"}}`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGiven(t)
@@ -243,5 +253,16 @@ func TestAMalformedEvictionIsDenied(t *testing.T) {
 	g := newGiven(t)
 	if r := g.review(request("sample-storage-1", func(r *admissionv1.AdmissionRequest) { r.Name = "" })); !r.Allowed {
 		t.Errorf("the name in the body: %+v", r)
+	}
+}
+
+// The API server refuses an eviction whose UID is not that of the pod: nothing is decided for it.
+func TestAnEvictionOfAPodThatIsNotThereHoldsNoSlot(t *testing.T) {
+	g := newGiven(t)
+	r := g.review(request("sample-storage-1", func(r *admissionv1.AdmissionRequest) {
+		r.Object.Raw = []byte(`{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"sample-storage-1"},"deleteOptions":{"preconditions":{"uid":"another"}}}`)
+	}))
+	if !r.Allowed || g.last().Outcome != NotApplicable || len(g.writes()) > 0 || len(g.decider.requested) > 0 {
+		t.Errorf("%+v: %v", r, g.writes())
 	}
 }

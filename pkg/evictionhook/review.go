@@ -1,6 +1,7 @@
 package evictionhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -53,27 +55,38 @@ func isEviction(r *admissionv1.AdmissionRequest) bool {
 	return r.Operation == admissionv1.Create && r.Resource.Group == "" && r.Resource.Resource == "pods" && r.SubResource == "eviction"
 }
 
-// evictionOf returns the name of the pod, and whether nothing may be changed. A dry run is
+// evictionOf returns the eviction that a request creates. A dry run is
 // requested by the options of the request, or by those of the deletion in its body.
-func evictionOf(r *admissionv1.AdmissionRequest) (pod string, dryRun bool, err error) {
+func evictionOf(r *admissionv1.AdmissionRequest) (e requested, err error) {
 	var body policyv1.Eviction
-	if len(r.Object.Raw) > 0 {
-		if err := json.Unmarshal(r.Object.Raw, &body); err != nil {
-			return "", false, fmt.Errorf("parse Eviction: %w", err)
+	if err := json.Unmarshal(r.Object.Raw, &body); err != nil {
+		return requested{}, fmt.Errorf("parse Eviction: %w", err)
+	}
+	e.pod = cmp.Or(r.Name, body.Name)
+	switch group, _, _ := strings.Cut(body.APIVersion, "/"); {
+	case group != policyv1.GroupName || body.Kind != "Eviction":
+		return requested{}, fmt.Errorf("parse Eviction: got %q %q, %s Eviction required", body.APIVersion, body.Kind, policyv1.GroupName)
+	case e.pod == "" || r.Namespace == "":
+		return requested{}, errors.New("parse Eviction: name and namespace are required")
+	case body.Name != "" && body.Name != e.pod, body.Namespace != "" && body.Namespace != r.Namespace:
+		return requested{}, errors.New("parse Eviction: it is of another pod than the request")
+	}
+	e.dryRun = r.DryRun != nil && *r.DryRun
+	if o := body.DeleteOptions; o != nil {
+		e.dryRun = e.dryRun || slices.Contains(o.DryRun, metav1.DryRunAll)
+		if o.Preconditions != nil {
+			e.uid = o.Preconditions.UID
 		}
 	}
-	pod = r.Name
-	if pod == "" {
-		pod = body.Name
-	}
-	if pod == "" || r.Namespace == "" {
-		return "", false, errors.New("parse Eviction: name and namespace are required")
-	}
-	dryRun = r.DryRun != nil && *r.DryRun
-	if o := body.DeleteOptions; o != nil && slices.Contains(o.DryRun, metav1.DryRunAll) {
-		dryRun = true
-	}
-	return pod, dryRun, nil
+	return e, nil
+}
+
+// requested is what a request asks to evict.
+type requested struct {
+	pod string
+	// uid is the one that the pod must have; nil for any.
+	uid    *types.UID
+	dryRun bool
 }
 
 // causeType begins the type of a status cause; the rest is the ID of a check.

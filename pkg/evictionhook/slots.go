@@ -48,11 +48,61 @@ type slots struct {
 	mu    sync.Mutex
 	turns map[types.NamespacedName]chan struct{}
 	seen  map[types.NamespacedName]observation
+	// waiting are the evictions that were refused because of another one, by cluster.
+	waiting map[types.NamespacedName]map[string]wait
 }
 
-// observation is since when this process has seen a Lease unchanged, and its epoch.
+// wait is since when an eviction has been refused because of others, and when it was requested last.
+type wait struct{ since, last time.Time }
+
+// patience is how long after its last request an eviction still waits: clients try again after 5 s.
+const patience = 15 * time.Second
+
+// noteWait notes that an eviction was refused because of another one.
+func (s *slots) noteWait(e Eviction, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting == nil {
+		s.waiting = map[types.NamespacedName]map[string]wait{}
+	}
+	if s.waiting[e.Cluster] == nil {
+		s.waiting[e.Cluster] = map[string]wait{}
+	}
+	w, known := s.waiting[e.Cluster][evictedText(e)]
+	if !known || now.Sub(w.last) > patience {
+		w.since = now
+	}
+	w.last = now
+	s.waiting[e.Cluster][evictedText(e)] = w
+}
+
+// served ends the wait of an eviction.
+func (s *slots) served(e Eviction) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting[e.Cluster], evictedText(e))
+}
+
+// yields reports whether another eviction has waited for longer. The one that was allowed last and did not
+// happen begins to wait anew, so that repeated requests for one pod cannot keep all others from their turn.
+func (s *slots) yields(e Eviction, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own, waits := s.waiting[e.Cluster][evictedText(e)]
+	for text, w := range s.waiting[e.Cluster] {
+		switch {
+		case now.Sub(w.last) > patience:
+			delete(s.waiting[e.Cluster], text)
+		case text != evictedText(e) && (!waits || w.since.Before(own.since)):
+			return true
+		}
+	}
+	return false
+}
+
+// observation is since when this process has seen a Lease unchanged, and the pod that was allowed last.
 type observation struct {
-	version       string
+	version, pod  string
 	epoch         Epoch
 	since, begins time.Time
 }
@@ -78,6 +128,9 @@ func (s *slots) take(ctx context.Context, h *Hook, e Eviction, owner types.UID) 
 	}
 	taken, err := s.takeLease(ctx, h, e, owner)
 	if err != nil {
+		if _, busy := errors.AsType[*busyError](err); busy {
+			s.noteWait(e, h.Clock.Now())
+		}
 		<-turn
 		return nil, err
 	}
@@ -146,36 +199,46 @@ func claim(lease *coordinationv1.Lease, h *Hook) {
 
 // isFree returns a *busyError if another replica holds the Lease, or an eviction is not over.
 func (s *slots) isFree(ctx context.Context, h *Hook, e Eviction, lease *coordinationv1.Lease) error {
-	unchanged, epoch := s.agesOf(e.Cluster, lease, h.Clock.Now())
+	unchanged, held := s.agesOf(e.Cluster, lease, h.Clock.Now())
 	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" && holder != h.Identity && unchanged < decisionLimit {
 		return &busyError{"replica " + holder + " of the webhook reviews another eviction"}
 	}
 	text, evicted := lease.Annotations[annotationEvicted]
-	if !evicted || text == evictedText(e) || epoch >= evictionLimit {
-		return nil // the same pod again: the eviction did not happen
-	}
-	over, err := isOver(ctx, h.Client, e.Cluster.Namespace, text)
 	switch {
-	case err != nil:
-		return err
-	case !over:
-		return &busyError{"the eviction of " + text + " was allowed and is not over"}
-	default:
-		return nil
+	case evicted && text == evictedText(e) && held < renewLimit:
+		return nil // the same pod again: the eviction did not happen
+	case evicted && text != evictedText(e) && held < evictionLimit:
+		over, err := isOver(ctx, h.Client, e.Cluster.Namespace, text)
+		if err != nil {
+			return err
+		}
+		if !over {
+			return &busyError{"the eviction of " + text + " was allowed and is not over"}
+		}
 	}
+	if s.yields(e, h.Clock.Now()) {
+		return &busyError{"another eviction of the cluster has waited for longer"}
+	}
+	return nil
 }
 
-// agesOf are for how long this process has seen the Lease as it is, and its epoch.
-func (s *slots) agesOf(cluster types.NamespacedName, lease *coordinationv1.Lease, now time.Time) (unchanged, epoch time.Duration) {
+// renewLimit is for how long the pod whose eviction was allowed last has it allowed again while others wait: the
+// last time, its slot lasts for as long once more.
+const renewLimit = evictionLimit / 2
+
+// agesOf are for how long this process has seen the Lease as it is, and the pod whose eviction was allowed last.
+// Allowing the same one again is no longer age, except after renewLimit, when no other one waits.
+func (s *slots) agesOf(cluster types.NamespacedName, lease *coordinationv1.Lease, now time.Time) (unchanged, held time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last, known := s.seen[cluster]
 	if !known || last.version != lease.ResourceVersion {
 		last.version, last.since = lease.ResourceVersion, now
 	}
-	if !known || last.epoch != epochOf(lease) {
-		last.epoch, last.begins = epochOf(lease), now
+	if pod := lease.Annotations[annotationEvicted]; !known || last.pod != pod || last.epoch != epochOf(lease) && now.Sub(last.begins) >= renewLimit {
+		last.pod, last.begins = pod, now
 	}
+	last.epoch = epochOf(lease)
 	s.seen[cluster] = last
 	return now.Sub(last.since), now.Sub(last.begins)
 }

@@ -229,3 +229,20 @@ func TestAWaitingEvictionRequestIsAnsweredBeforeItsTimeout(t *testing.T) {
 	close(goOn)
 	wait.Wait()
 }
+
+// Whoever reaches the webhook can request the eviction of one pod continuously, and never evict it.
+func TestRepeatedRequestsForOnePodCannotHoldTheSlotForever(t *testing.T) {
+	g := newGiven(t)
+	allowed := 0
+	for range 3 * evictionLimit / (5 * time.Second) {
+		if !g.review(request("sample-storage-1")).Allowed {
+			allowed = 0 // it is another pod's turn
+		}
+		if g.review(request("sample-storage-2")).Allowed {
+			return
+		}
+		allowed++
+		g.clock.Step(5 * time.Second)
+	}
+	t.Errorf("storage-2 never had its turn: %+v, %d", g.last(), allowed)
+}

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
@@ -11,6 +12,10 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +62,38 @@ func newHook(t *testing.T) *hook {
 		address: listener.Addr().String(), authority: base64.StdEncoding.EncodeToString(cert),
 		certFile: file(t, "tls.crt", string(cert)), keyFile: file(t, "tls.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}))),
 	}
+}
+
+// behind starts a server for the API server that passes its requests on with a client certificate, which the API
+// server of the sandbox has none of.
+func (h *hook) behind(t *testing.T) (front string, flags []string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "kube-apiserver"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := tls.LoadX509KeyPair(h.certFile, h.keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "https", Host: h.address})
+	pass.Transport = &http.Transport{TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}, //nolint:gosec // this machine
+	}}
+	server := httptest.NewUnstartedServer(pass)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{served}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	authority := file(t, "client-ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return server.Listener.Addr().String(), []string{"--client-ca-file", authority}
 }
 
 // start runs the webhook until the test ends, or until it is killed.
@@ -159,7 +196,10 @@ func TestKubectlDrainFollowsTheEvictionWebhook(t *testing.T) {
 	}
 	kubectl(t, "get", "-n", ns, pod) // it is still there
 
-	h.start(t, "--act", "--yes")
+	front, flags := h.behind(t)
+	h.start(t, append(flags, "--act", "--yes")...)
+	h.address = front
+	apply(t, ns, h.configuration(ns, "Ignore"))
 	if r := drained(t, ns, node, "20s", "--dry-run=server"); r.code == 0 || !strings.Contains(r.stderr, "must not be evicted now") {
 		t.Errorf("a dry run: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}

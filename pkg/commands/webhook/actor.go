@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,23 +29,28 @@ type actor struct {
 }
 
 // Act implements evictionhook.Actor. If only its coordinator, or nothing but time, prevents the
-// eviction, the coordinator is moved and no data; otherwise the process group of a pod with data is
-// replaced. For a pod without data nothing is done: a later request can succeed.
+// eviction, the coordinator is moved and no data. A pod that may leave once others are back, such as one
+// without data, waits for these: they are recreated, since no other run might do so. Any other process group is
+// replaced.
 func (a *actor) Act(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	id, why, err := a.decide(ctx, e, refused)
-	if err != nil || id == "" {
+	if err != nil {
 		return err
 	}
 	groups := []v1beta2.ProcessGroupID{id}
 	list := stages.Replacing(operations.ReplaceGroups(operations.Replacement{Groups: groups, Max: 1}))
 	words := []string{"replace", e.Cluster.Name, string(id)}
-	if why == movesCoordinators {
+	switch why {
+	case replaces:
+	case restores:
+		list, words = stages.Replacing(), []string{"reconcile", e.Cluster.Name}
+	case movesCoordinators:
 		list = stages.Marking(operations.MoveCoordinatorsOff(groups))
 		words = []string{"coordinators", "change", e.Cluster.Name, "--away-from", string(id)}
 	}
-	reason := fmt.Sprintf("eviction of %s from %s requested by %s", e.Pod, e.Node, e.User)
+	reason := fmt.Sprintf("eviction of %s from %s requested by %s", e.Pod, e.Node, plainName(e.User))
 	return a.pass(ctx, e.Cluster, apply.Change{Args: words, Stages: list}, reason)
 }
 
@@ -74,9 +80,11 @@ type remedy int
 const (
 	replaces remedy = iota
 	movesCoordinators
+	// restores recreates what is missing and completes replacements that have begun.
+	restores
 )
 
-// decide returns the process group to change, and how; an empty ID if the eviction can only be tried again.
+// decide returns the process group of the pod, and what makes its eviction possible.
 func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []plan.Check) (v1beta2.ProcessGroupID, remedy, error) {
 	var s plan.Snapshot
 	observer, err := a.env.Connect(ctx, e.Cluster)
@@ -90,17 +98,28 @@ func (a *actor) decide(ctx context.Context, e evictionhook.Eviction, refused []p
 		if g.PodName(s.Cluster) != e.Pod {
 			continue
 		}
+		if pod := s.Pods[e.Pod]; pod == nil || pod.UID != e.UID {
+			return "", replaces, fmt.Errorf("pod %s was deleted or recreated since its eviction was requested", e.Pod)
+		}
 		coordinates, others := split(refused)
-		switch waits := safety.HoldsNothing(s, g) || safety.EvictionSettles(s, g); {
+		holdsNothing := safety.HoldsNothing(s, g) && !refuses(refused, plan.CheckNoData)
+		switch waits := holdsNothing || safety.EvictionSettles(s, g); {
+		case refuses(refused, plan.CheckNotIsolated):
+			return g.ProcessGroupID, restores, nil // a user keeps it
 		case coordinates && (waits || !others):
 			return g.ProcessGroupID, movesCoordinators, nil
 		case waits:
-			return "", replaces, nil
+			return g.ProcessGroupID, restores, nil
 		default:
 			return g.ProcessGroupID, replaces, nil
 		}
 	}
 	return "", replaces, fmt.Errorf("the status of %s has no process group with the pod %s", e.Cluster.Name, e.Pod)
+}
+
+// refuses reports whether a check is among those that do not hold.
+func refuses(refused []plan.Check, id plan.CheckID) bool {
+	return slices.ContainsFunc(refused, func(c plan.Check) bool { return c.ID == id })
 }
 
 // split reports whether a coordinator, and whether anything else, prevents an eviction.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,8 +49,8 @@ reason; kubectl drain tries it again every 5 s.
 
 Without --act nothing is changed but a Lease per cluster, by which replicas decide about one
 eviction at a time. With --act a process group that must not be evicted is replaced, or the
-coordinators move away from it, by the same stages as "replace". A storage pod that may
-leave with its volume once other pods are back is not replaced.
+coordinators move away from it, by the same stages as "replace". A pod that may leave once
+other pods are back is not replaced: these are recreated.
 
 It runs until a signal, in a Deployment; manifests/eviction-webhook has all it needs, and
 docs/eviction-webhook.md the steps.`,
@@ -57,7 +58,7 @@ docs/eviction-webhook.md the steps.`,
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key
 
   # Also replace process groups that must not be evicted
-  kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key --act --yes`,
+  kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key --client-ca-file=/clients/ca.crt --act --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -66,7 +67,7 @@ docs/eviction-webhook.md the steps.`,
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port")
 	flags.StringVar(&o.certFile, "tls-cert-file", "", "file with the certificate in PEM, read again when it changes")
 	flags.StringVar(&o.keyFile, "tls-private-key-file", "", "file with the key of the certificate in PEM")
-	flags.StringVar(&o.caFile, "client-ca-file", "", "file with the CA certificates, in PEM, of allowed clients; empty allows any client")
+	flags.StringVar(&o.caFile, "client-ca-file", "", "file with the CA certificates, in PEM, of allowed clients; empty allows any client to ask, and --act requires it")
 	flags.BoolVar(&o.act, "act", false, "If true, replace process groups that must not be evicted, or move coordinators away from them")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve what --act changes")
 	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
@@ -79,6 +80,8 @@ func (o options) check() error {
 		return exit.Usagef("--tls-cert-file and --tls-private-key-file are required: the API server calls webhooks with TLS only")
 	case o.act && !o.yes:
 		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("--act requires --yes: there is no prompt while the webhook runs (nothing was changed)")}
+	case o.act && o.caFile == "":
+		return exit.Usage(errors.New("--act requires --client-ca-file: without it any client that reaches the webhook could have process groups replaced, under any name"), "docs/eviction-webhook.md has the client certificate of the API server")
 	case o.yes && !o.act:
 		return exit.Usagef("--yes requires --act")
 	case o.coexist && !o.act:
@@ -137,7 +140,7 @@ func (o options) hook(ctx context.Context, c client.Client, counts *metrics.Evic
 		h.Actor = evictionhook.NewActs(&actor{env: o.env, coexist: o.coexist}, o.env.Clock, func(e evictionhook.Eviction, err error) {
 			counts.Acted(err)
 			if err != nil {
-				o.env.Logf("handle the eviction of pod %s of %s: %v", e.Pod, e.Cluster, err)
+				o.env.Logf("handle the eviction of pod %s of %s: %v", plainName(e.Pod), e.Cluster, err)
 			}
 		})
 	}
@@ -163,12 +166,21 @@ func report(env *session.Env, a evictionhook.Answer, counts *metrics.Evictions) 
 	}
 	words := []string{string(a.Outcome)}
 	if a.Eviction.Pod != "" {
-		words = append(words, fmt.Sprintf("eviction of pod %s/%s requested by %s", a.Eviction.Cluster.Namespace, a.Eviction.Pod, cmp.Or(a.Eviction.User, "an unnamed user")))
+		words = append(words, fmt.Sprintf("eviction of pod %s/%s requested by %s", plainName(a.Eviction.Cluster.Namespace), plainName(a.Eviction.Pod), cmp.Or(plainName(a.Eviction.User), "an unnamed user")))
 	}
 	if a.Message != "" {
 		words = append(words, a.Message)
 	}
 	env.Logf("%s", strings.Join(words, ": "))
+}
+
+// plainName returns a name of a request as it is if it is a plain one, and quoted otherwise: requests are not
+// trusted, and a line break would forge a line.
+func plainName(name string) string {
+	if quoted := strconv.Quote(name); quoted != `"`+name+`"` {
+		return quoted
+	}
+	return name
 }
 
 // probeOf returns a function that reports whether the API server answers.
