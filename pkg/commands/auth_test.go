@@ -122,6 +122,25 @@ func TestAuthRoleRequiredOnlyOmitsOptionalPermissions(t *testing.T) {
 	}
 }
 
+// Whoever may read a Secret has its key or token, so the minimal Role grants none that is not named.
+func TestAuthRoleGrantsOnlyNamedSecrets(t *testing.T) {
+	for _, command := range cmdutil.NamesWithRequirements() {
+		g := newGiven(t)
+		if g.run("auth", "role", "--for", command); strings.Contains(g.out.String(), "secrets") {
+			t.Errorf("%s: %s", command, &g.out)
+		}
+	}
+	g := newGiven(t)
+	g.run("auth", "role", "check", "--secret", "fdb-certificates")
+	want := "  name: kubectl-fdb-secrets\n  namespace: fdb\nrules:\n- apiGroups:\n  - \"\"\n  resourceNames:\n  - fdb-certificates\n  resources:\n  - secrets\n  verbs:\n  - get\n"
+	if !strings.HasSuffix(g.out.String(), want) || strings.Count(g.out.String(), "secrets") != 2 {
+		t.Errorf("%s", &g.out)
+	}
+	if g.run("auth", "role", "status", "--secret", "fdb-certificates"); strings.Contains(g.out.String(), "secrets") {
+		t.Errorf("status reads no Secret: %s", &g.out)
+	}
+}
+
 // TestEveryCommandDeclaresItsPermissions fails for a command whose Role cannot be printed.
 func TestEveryCommandDeclaresItsPermissions(t *testing.T) {
 	unresponsive := []string{"schema", "auth can-i", "auth role", "completion install", "docs", "help", "run"} // they read nothing of a cluster's namespace; steps of run need what their commands need

@@ -18,6 +18,8 @@ import (
 
 // roleOptions are the options of `kubectl fdb auth role`.
 type roleOptions struct {
+	// secrets are the names of the Secrets that the second Role grants.
+	secrets      []string
 	commands     []string
 	name         string
 	requiredOnly bool
@@ -34,7 +36,10 @@ func newAuthRole(env *session.Env) *cobra.Command {
 		Short:       "Print the minimal Role for commands",
 		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
 namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
-is changed, and no API server is contacted.`,
+is changed, and no API server is contacted.
+
+Access to Secrets is not in the Role, since whoever may read one also has its private key or
+token: --secret prints a second Role, for these Secrets alone.`,
 		Example: `  # Create the Role of a pipeline that reads and waits
   kubectl fdb auth role status wait | kubectl apply -f -
 
@@ -51,6 +56,7 @@ is changed, and no API server is contacted.`,
 	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands, equivalent to arguments; can be repeated")
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
 	flags.BoolVar(&o.requiredOnly, "required-only", false, "If true, omit optional permissions")
+	flags.StringSliceVar(&o.secrets, "secret", nil, "comma-separated names of the Secrets with certificates to grant in a second Role, for commands that read some")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
 	session.Complete(cmd, "for", cmdutil.NamesWithRequirements)
 	session.Complete(cmd, "output", func() []string { return roleOutputs })
@@ -96,18 +102,25 @@ type roleHead struct {
 }
 
 type roleRule struct {
-	APIGroups []string `json:"apiGroups"`
-	Resources []string `json:"resources"`
-	Verbs     []string `json:"verbs"`
+	APIGroups     []string `json:"apiGroups"`
+	Resources     []string `json:"resources"`
+	ResourceNames []string `json:"resourceNames,omitempty"`
+	Verbs         []string `json:"verbs"`
 }
+
+// ofSecrets reports whether a permission reads Secrets, which no Role grants without their names.
+func ofSecrets(p session.Permission) bool { return p.Group == "" && p.Resource == "secrets" }
 
 // roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
 // required.
 func (o roleOptions) roles(commands []cmdutil.CommandRequirements, namespace string) []role {
 	var here, everywhere []session.Permission
+	secrets := false
 	for _, command := range commands {
 		for _, n := range command.Requirements {
 			switch {
+			case ofSecrets(n.Permission):
+				secrets = true
 			case o.requiredOnly && n.Without != "":
 			case n.Everywhere:
 				everywhere = append(everywhere, n.Permission)
@@ -120,6 +133,9 @@ func (o roleOptions) roles(commands []cmdutil.CommandRequirements, namespace str
 	roles := []role{{version, "Role", roleHead{o.name, namespace}, rulesFor(here)}}
 	if len(everywhere) > 0 {
 		roles = append(roles, role{version, "ClusterRole", roleHead{Name: o.name}, rulesFor(everywhere)})
+	}
+	if secrets && len(o.secrets) > 0 {
+		roles = append(roles, role{version, "Role", roleHead{o.name + "-secrets", namespace}, []roleRule{{[]string{""}, []string{"secrets"}, o.secrets, []string{"get"}}}})
 	}
 	return roles
 }
@@ -139,7 +155,7 @@ func rulesFor(powers []session.Permission) []roleRule {
 		slices.SortFunc(list, byVerb)
 		i := slices.IndexFunc(rules, func(r roleRule) bool { return r.APIGroups[0] == at[0] && slices.Equal(r.Verbs, list) })
 		if i < 0 {
-			rules = append(rules, roleRule{[]string{at[0]}, []string{at[1]}, list})
+			rules = append(rules, roleRule{APIGroups: []string{at[0]}, Resources: []string{at[1]}, Verbs: list})
 			continue
 		}
 		rules[i].Resources = append(rules[i].Resources, at[1])
