@@ -84,7 +84,7 @@ func (s *slots) served(e Eviction) {
 }
 
 // yields reports whether another eviction has waited for longer. The one that was allowed last and did not
-// happen begins to wait anew, so that repeated requests for one pod cannot keep all others from their turn.
+// happen waits behind the others, so that repeated requests for one pod cannot keep all others from their turn.
 func (s *slots) yields(e Eviction, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
