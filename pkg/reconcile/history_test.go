@@ -43,7 +43,23 @@ func lifeOf(seed uint64) life {
 			problem: drawProblem(random), dice: random.Uint64(), wait: time.Duration(1+random.IntN(600)) * time.Second,
 		})
 	}
+	if seed%everyWithDeletedPVCs == 1 {
+		l.deletePVCs(rand.New(rand.NewPCG(seed, 20)))
+	}
 	return l
+}
+
+// everyWithDeletedPVCs is of how many lives one has users who delete PVCs of running pods. All others tell
+// the story that they told before there were such users.
+const everyWithDeletedPVCs = 3
+
+// deletePVCs replaces some of the troubles.
+func (l life) deletePVCs(random *rand.Rand) {
+	for i := range l.steps {
+		if random.IntN(4) == 0 {
+			l.steps[i].problem = deletedPVC
+		}
+	}
 }
 
 // violation is an invariant that did not hold.
@@ -72,8 +88,9 @@ type history struct {
 	stale     bool      // status shows a former cluster state
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
-	cramped   bool // the last pass asked for another fault domain for coordinators
-	added     int  // how many storage groups a user added for them
+	cramped   bool                                      // the last pass asked for another fault domain for coordinators
+	added     int                                       // how many storage groups a user added for them
+	going     map[*sim.Cluster][]v1beta2.ProcessGroupID // groups that a pass asked a user to replace
 
 	tried      map[*sim.Cluster]map[string]bool // pods taken down for an image that cannot be pulled, while the spec has it
 	down       map[string]string                // nodes of the pods that are down by our hand
@@ -105,7 +122,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, change: change, story: story,
+		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {
@@ -174,6 +191,11 @@ func (h *history) logf(format string, args ...any) {
 func (h *history) report(e reconcile.Event) {
 	if decided, ok := e.(reconcile.StageDecided); ok && decided.Hold != nil && decided.Hold.Manual && decided.Hold.Code == plan.HoldNoBetterCoordinators {
 		h.cramped = true
+	}
+	if decided, ok := e.(reconcile.StageDecided); ok && decided.Hold != nil && decided.Hold.Manual && decided.Hold.Code == plan.HoldVolumeGoing {
+		for _, id := range decided.Hold.Subjects {
+			h.going[h.w] = append(h.going[h.w], v1beta2.ProcessGroupID(id))
+		}
 	}
 	h.listen(e)
 }

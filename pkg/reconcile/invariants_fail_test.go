@@ -190,6 +190,15 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				h.w.DeleteClaim(g.PVCName(h.w.Resource))
 			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return inclusionOf(pick(s, isStorage)[0]) }),
 		},
+		"a pod is made again whose PVC is being deleted": {
+			"no pod goes down by our hand whose volume ends with it and is needed", func(h *history) {
+				for _, g := range pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage) {
+					h.w.DeleteClaim(g.PVCName(h.w.Resource))
+				}
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{renewalOf(s, pick(s, isStorage)[:1])}
+			}),
+		},
 		"a class shrinks without regard to the list": {
 			"nothing marks a process group that the spec keeps", func(h *history) {
 				kept := h.ids(isStateless)

@@ -43,6 +43,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"only what leaves is excluded", beforeAction, excludesWhatStays},
 	{"nothing is marked for removal that is marked", beforeAction, marksAgain},
 	{"nothing is marked for removal whose successor the API server refuses", beforeAction, marksWithoutSuccessor},
+	{"no pod goes down by our hand whose volume ends with it and is needed", beforeAction, endsVolume},
 	{"no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
 	{"no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
 	{"nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},
@@ -118,6 +119,20 @@ func excludesWhatStays(h *history, d *deed) string {
 	for _, g := range excludedGroups(h, d) {
 		if !g.IsMarkedForRemoval() {
 			return string(g.ProcessGroupID)
+		}
+	}
+	return ""
+}
+
+// endsVolume judges pods that are to come back. Those that leave are proven to be drained.
+func endsVolume(_ *history, d *deed) string {
+	a, ok := d.action.(plan.DeletePods)
+	if !ok {
+		return ""
+	}
+	for _, pod := range a.Pods {
+		if d.before.going[pod.Name] && d.before.needed[pod.Name] {
+			return fmt.Sprintf("the PVC of %s is being deleted", pod.Name)
 		}
 	}
 	return ""

@@ -32,6 +32,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"a new controller lists no process of another protocol":                2509020,
 		"a death that a stale status document hides is no known one":           2502957,
 		"no process joins a database that goes on in another protocol":         2506497,
+		"a pod whose PVC is being deleted is not recreated":                    880179,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -141,6 +141,9 @@ const maxAdded = 2
 // a pass needs another fault domain for coordinators, as happens when pods that are coordinators by
 // address come back beside others.
 func (h *history) repair() {
+	for _, w := range h.clusters {
+		h.replaceGoing(w)
+	}
 	if last := h.endings[h.w].pass; h.cramped && last.Outcome == reconcile.Blocked && last.Acted == 0 && h.added < maxAdded {
 		h.added++
 		h.logf("a user adds a storage process, and with it a fault domain")

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // problem is one thing that can happen to a cluster. What it hits is decided by dice of
@@ -87,6 +89,17 @@ var podProblems = []problem{
 		}
 	}},
 }
+
+// deletedPVC is a user's mistake: the PVC stays as long as its pod, and its data vanishes with both.
+var deletedPVC = problem{"a user deletes a PVC while its pod runs", 0, func(h *history, dice *rand.Rand) {
+	g := h.groupThat(dice, func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.ProcessClass.IsStateful() && !g.IsMarkedForRemoval() && h.w.Pods[g.PodName(h.w.Resource)] != nil
+	})
+	if g != nil {
+		h.logf("a user deletes the PVC of %s, whose pod runs", g.ProcessGroupID)
+		h.w.DeleteClaim(g.PVCName(h.w.Resource))
+	}
+}}
 
 // loseNode takes a node and all its pods away. Their volumes stay, as those do that are
 // no node's own.
@@ -185,6 +198,20 @@ var pluginProblems = []problem{
 		h.logf("the plugin's clock is off by %s", h.w.Skew)
 	}},
 	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.healthy() }},
+}
+
+// replaceGoing replaces, as a user does whom a pass has told so, the groups whose PVCs are being deleted or
+// gone while their pods run. The pass only replaces them once their processes have failed.
+func (h *history) replaceGoing(w *sim.Cluster) {
+	for _, id := range h.going[w] {
+		g := w.Resource.ProcessGroup(id)
+		if g == nil || g.IsMarkedForRemoval() || slices.Contains(w.Resource.Spec.CancelReplacementsForInstance, id) {
+			continue
+		}
+		h.logf("a user replaces %s", id)
+		g.MarkForRemoval(w.Now())
+	}
+	delete(h.going, w)
 }
 
 // startRoutine ends what ends by itself.

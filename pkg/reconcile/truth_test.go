@@ -18,6 +18,8 @@ type truth struct {
 	pods map[string]string
 	// claims are the names of the pods whose PVCs are there.
 	claims map[string]bool
+	// going are the names of the pods whose PVCs are being deleted: they end with the pods.
+	going map[string]bool
 	// needed are the names of the pods on whose volumes is something that the database
 	// cannot do without.
 	needed map[string]bool
@@ -51,7 +53,7 @@ type truth struct {
 func (h *history) truth() truth {
 	db := h.database()
 	t := truth{
-		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
+		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, going: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
 		replicas: db.Replicas(), desiredReplicas: db.DesiredReplicas(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
 		up: map[string]bool{}, shutOut: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
@@ -68,9 +70,9 @@ func (h *history) truth() truth {
 		t.needed[name], t.up[name] = h.needs(name), h.answers(name)
 	}
 	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was recreated can have another address
-	for name := range h.w.Volumes {
+	for name, claim := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
-		t.claims[pod] = true
+		t.claims[pod], t.going[pod] = true, claim.DeletionTimestamp != nil
 		t.needed[pod] = h.needs(pod)
 	}
 	return t

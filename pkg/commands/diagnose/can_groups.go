@@ -48,7 +48,13 @@ func canDelete(_ context.Context, e *session.Env, l session.Observation, groups 
 	in.Checks = lists.About("", clusterstages.PodsMayGoDown(l.Snapshot, groups))
 	in.What = fmt.Sprintf("%s may be deleted", pods)
 	in.Do = []string{e.Kubectl(append([]string{"delete", "pod"}, strings.Split(pods, ", ")...)...)}
-	in.Notes = []string{"the pod is recreated by the next pass or an operator; its PVC remains"}
+	in.Notes = []string{"pods are recreated by the next pass or an operator, with the same PVCs"}
+	for _, g := range groups {
+		if !safety.VolumeStays(l.Snapshot, g).OK {
+			in.Notes = []string{"a process group whose PVC is being deleted is replaced while its pod runs: " + e.Command("replace", l.Cluster.Name, string(g.ProcessGroupID))}
+			break
+		}
+	}
 	return nil
 }
 

@@ -31,6 +31,7 @@ const (
 	CheckNoData             CheckID = "no-data"               // the process group holds no data of the database
 	CheckDataFits           CheckID = "data-fits"             // the remaining processes can hold the data
 	CheckDataHasRoom        CheckID = "data-has-room"         // other processes have space for the group's data
+	CheckCopyElsewhere      CheckID = "copy-elsewhere"        // the database needs nothing of a lost volume
 	CheckKeepsVolume        CheckID = "keeps-volume"          // the process group keeps its volume
 	CheckAllUp              CheckID = "all-up"                // all processes have been up for long enough
 	CheckOthersUpLong       CheckID = "others-up-long"        // processes with data in other fault domains have been up for long enough

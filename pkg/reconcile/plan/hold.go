@@ -14,6 +14,7 @@ const (
 	HoldBackupEnding             HoldCode = "backup-ending"              // the backup has not ended yet
 	HoldBackupStateRefused       HoldCode = "backup-state-refused"       // the backup state cannot be changed this way
 	HoldBackupStateUnknown       HoldCode = "backup-state-unknown"       // cannot determine whether the backup runs
+	HoldBeingDeleted             HoldCode = "being-deleted"              // the resource or its namespace is being deleted
 	HoldBudgetClosed             HoldCode = "budget-closed"              // the PodDisruptionBudget allows no eviction for now
 	HoldBudgetConflict           HoldCode = "budget-conflict"            // another PodDisruptionBudget selects the same pods
 	HoldBudgetsUnknown           HoldCode = "budgets-unknown"            // the PodDisruptionBudgets could not be read
@@ -104,6 +105,8 @@ const (
 	HoldTooLateToKeep            HoldCode = "too-late-to-keep"           // the process groups cannot be kept any more
 	HoldUpgradeActive            HoldCode = "upgrade-active"             // an upgrade is active
 	HoldVersionUnsafe            HoldCode = "version-unsafe"             // a known fact about the change of version forbids it
+	HoldVolumeGoing              HoldCode = "volume-going"               // the volume of a pod would end with it
+	HoldVolumeLost               HoldCode = "volume-lost"                // a PVC with data no longer exists, and nothing proves another copy
 	HoldVersionNotSeen           HoldCode = "version-not-seen"           // the running version has not been read yet
 )
 

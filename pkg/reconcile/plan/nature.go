@@ -45,7 +45,7 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldRestoreStateUnknown: false, HoldRestoreTargetOccupied: false, HoldRestoreTargetUnknown: false, HoldRestoreTimeRefused: false,
 	HoldRestoreTimeUnknown: false, HoldSharedListsUnread: false,
 	HoldSpecContradiction: false, HoldStoreUnknown: false, HoldTagChanged: false, HoldTooLateToKeep: false,
-	HoldVersionUnsafe: false,
+	HoldVersionUnsafe: false, HoldVolumeGoing: false, HoldVolumeLost: false, HoldBeingDeleted: false,
 }
 
 // ordinaryGates are the safety questions whose answer becomes yes in the normal course of a change:
@@ -55,7 +55,7 @@ var ordinaryGates = map[Gate]bool{
 	GateLock: true, GateMaintain: true, GateQoS: true, GateRecovery: true, GateSync: true, GateUptime: true,
 
 	GateAdmission: false, GateAvailable: false, GateBackup: false, GateClock: false, GateConfig: false, GateCoord: false, GateDBLock: false, GateDeny: false,
-	GateLockOwner: false, GateOperator: false, GatePlan: false, GateRestore: false,
+	GateLockOwner: false, GateOperator: false, GatePlan: false, GateRestore: false, GateDeletion: false,
 }
 
 // Nature returns what ends the decision's hold; without a hold it is Ordinary.

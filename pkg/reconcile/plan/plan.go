@@ -50,6 +50,7 @@ const (
 	GateClock     Gate = "G-CLOCK"      // the clock of this machine agrees with the API server's
 	GateDBLock    Gate = "G-DBLOCK"     // the database is not locked by a restore or by DR
 	GateDD        Gate = "G-DD"         // data distribution is healthy
+	GateDeletion  Gate = "G-DELETION"   // neither the resource nor its namespace is being deleted
 	GateDeny      Gate = "G-DENY"       // this control-plane instance is not on the deny list
 	GateGens      Gate = "G-GENS"       // few active log generations
 	GateLease     Gate = "G-LEASE"      // no other run on this cluster

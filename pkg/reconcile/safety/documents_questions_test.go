@@ -34,7 +34,7 @@ func (q documentQuestion) ask(s plan.Snapshot) bool            { return len(q.an
 // withoutDocument are the questions that the status document does not answer, and why.
 var withoutDocument = map[string]string{
 	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
-	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "volumeStays": "the PVC",
+	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "VolumeStays": "the PVC",
 	"SuccessorAccepted": "a dry run at the API server",
 	"LockFree":          "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
@@ -61,6 +61,7 @@ var gatesWithoutDocument = map[plan.Gate]string{
 	plan.GateLease: "a Lease", plan.GateOperator: "Deployments and Leases", plan.GatePlan: "the plan", plan.GateBackup: "backup tools", plan.GateRestore: "backup tools",
 	plan.GateClock:     "answers of the API server",
 	plan.GateAdmission: "a dry run at the API server",
+	plan.GateDeletion:  "the resource and its namespace",
 }
 
 // answerable is leavable with every section that a question reads, in two regions.
@@ -200,6 +201,9 @@ func questionsOfDocuments() map[string]documentQuestion {
 			answer: ofDatabase(func(d plan.DatabaseFacts) plan.Check { return CanHold(d, inDC1) }), reads: []section{ofVersions, ofLocality},
 		},
 		"OwnDatabase": {answer: one(OwnDatabase), reads: reporting},
+		"DataElsewhere": {
+			answer: one(func(s plan.Snapshot) plan.Check { return DataElsewhere(s, s.Cluster.ProcessGroup("storage-1")) }), reads: []section{ofData, ofRecovery, ofGenerations, ofConfig},
+		},
 		"ReplicaRemains": {
 			answer: one(func(s plan.Snapshot) plan.Check { return ReplicaRemains(s, groupsOf(s, "storage-1")) }), reads: []section{ofData},
 		},

@@ -72,18 +72,9 @@ func roleOn(p Pod, roles []string) string {
 
 // volumeStays checks whether the recreated pod has the same data.
 func volumeStays(p Pod) plan.Check {
-	name := p.Group.PVCName(p.Cluster)
-	c := plan.Check{ID: plan.CheckKeepsVolume, Subject: string(p.Group.ProcessGroupID), Question: fmt.Sprintf("does %s keep its volume?", p.Group.ProcessGroupID), Gate: plan.GateReplicas}
-	claim := p.Volumes[name]
-	switch {
-	case claim == nil:
-		c.Evidence = "PVC " + name + " not found"
-	case claim.DeletionTimestamp != nil:
-		c.Evidence = "PVC " + name + " is terminating"
-	case p.Group.IsMarkedForRemoval():
-		c.Evidence = "the process group is marked for removal, and its pod is not recreated"
-	default:
-		c.OK, c.Evidence = true, "PVC "+name+" remains"
+	c := VolumeStays(p.Snapshot, p.Group)
+	if c.OK && p.Group.IsMarkedForRemoval() {
+		c.OK, c.Evidence = false, "the process group is marked for removal, and its pod is not recreated"
 	}
 	return c
 }

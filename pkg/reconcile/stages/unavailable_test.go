@@ -44,6 +44,9 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	s.Pod(c.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
 	delete(s.Pods, c.ProcessGroup("stateless-105").PodName(c))
 	delete(s.Volumes, c.ProcessGroup("storage-115").PVCName(c))
+	delete(s.Pods, c.ProcessGroup("storage-115").PodName(c))
+	c.ProcessGroup("storage-115").Addresses = nil // it never had a volume
+	c.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionMissingPod, long)
 	for _, id := range []v1beta2.ProcessGroupID{"stateless-106", "storage-116"} {
 		pod := s.Pod(c.ProcessGroup(id))
 		pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"

@@ -37,6 +37,9 @@ func TestAddPods(t *testing.T) {
 		"gives no pod to a group that goes without exclusion": {given: stagestest.All(stagestest.LosePod, stagestest.MarkFirst, func(s *plan.Snapshot) {
 			stagestest.FirstOf(*s, "storage").ExclusionSkipped = true
 		})},
+		"creates none beside a PVC that is being deleted, which no pod may start with": {given: stagestest.All(stagestest.LosePod, func(s *plan.Snapshot) {
+			s.Volumes[stagestest.FirstOf(*s, "storage").PVCName(s.Cluster)].DeletionTimestamp = new(stagestest.NoonTime())
+		}), holds: "the pod of storage-114 is not created while PVC sample-storage-114-data is being deleted"},
 		"creates nothing beside a pod that terminates": {given: func(s *plan.Snapshot) {
 			ends := stagestest.NoonTime()
 			s.Pod(stagestest.FirstOf(*s, "storage")).DeletionTimestamp = &ends
@@ -112,15 +115,46 @@ func TestANewPodIsAnnotatedWithItsConfigMapHashAndServiceIP(t *testing.T) {
 
 func TestAddPVCs(t *testing.T) {
 	create := []string{"create PVC sample-storage-114-data"}
+	lost := stagestest.All(stagestest.LosePod, stagestest.LoseClaim)
+	fresh := stagestest.All(lost, func(s *plan.Snapshot) { stagestest.FirstOf(*s, "storage").Addresses = nil })
+	replicas := func(n int) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &n
+		}
+	}
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		does  []string
+		given  func(*plan.Snapshot)
+		does   []string
+		holds  string
+		manual bool
 	}{
+		"creates the claim of a group that never had a pod": {given: fresh, does: create},
+		"creates it even while the database is down": {given: stagestest.All(fresh, func(s *plan.Snapshot) {
+			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+		}), does: create},
+		"creates an empty claim for a lost one whose data is elsewhere": {given: stagestest.All(lost, replicas(1)), does: create},
+		"creates none for a lost one while some data has no copy": {
+			given: stagestest.All(lost, replicas(0)), holds: "PVC sample-storage-114-data of storage-114 no longer exists, and no empty one is created: all data has 0 replicas without it", manual: true,
+		},
+		"creates none for the only copy, whatever the database still shows": {given: stagestest.All(lost, func(s *plan.Snapshot) {
+			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
+		}), holds: "keeps one copy, which was on that volume", manual: true},
+		"creates none for a lost one while the database does not answer": {given: stagestest.All(lost, func(s *plan.Snapshot) {
+			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
+		}), holds: "no empty one is created: no database status: timed out"},
+		"creates none while its pod runs with the volume": {
+			given: stagestest.LoseClaim, holds: "1 pod is not deleted, because the data on the volume would be lost with it: storage-114: PVC sample-storage-114-data not found", manual: true,
+		},
+		"creates one for a pod that waits for it": {given: stagestest.All(stagestest.LoseClaim, func(s *plan.Snapshot) {
+			s.Pod(stagestest.FirstOf(*s, "storage")).Status.Phase = corev1.PodPending
+		}), does: create},
+		"creates none beside one that is being deleted": {given: stagestest.All(stagestest.LosePod, func(s *plan.Snapshot) {
+			s.Volumes[stagestest.FirstOf(*s, "storage").PVCName(s.Cluster)].DeletionTimestamp = new(stagestest.NoonTime())
+		})},
 		"leaves claims alone that are there":         {given: func(*plan.Snapshot) {}},
-		"creates the claim that is missing":          {given: stagestest.LoseClaim, does: create},
-		"gives a group that is leaving its claim":    {given: stagestest.All(stagestest.LoseClaim, stagestest.MarkFirst), does: create},
-		"gives none to a group whose data has moved": {given: stagestest.All(stagestest.LoseClaim, stagestest.ExcludeFirst)},
-		"gives none to a group that goes without exclusion": {given: stagestest.All(stagestest.LoseClaim, stagestest.MarkFirst, func(s *plan.Snapshot) {
+		"gives a group that is leaving its claim":    {given: stagestest.All(fresh, stagestest.MarkFirst), does: create},
+		"gives none to a group whose data has moved": {given: stagestest.All(lost, stagestest.ExcludeFirst)},
+		"gives none to a group that goes without exclusion": {given: stagestest.All(lost, stagestest.MarkFirst, func(s *plan.Snapshot) {
 			stagestest.FirstOf(*s, "storage").ExclusionSkipped = true
 		})},
 		"never changes a claim that differs": {given: func(s *plan.Snapshot) {
@@ -138,7 +172,7 @@ func TestAddPVCs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
-			check(t, AddPVCs.Decide(s), tc.does, "", false)
+			check(t, AddPVCs.Decide(s), tc.does, tc.holds, tc.manual)
 		})
 	}
 }

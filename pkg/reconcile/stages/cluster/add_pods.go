@@ -12,10 +12,12 @@ import (
 )
 
 // AddPods creates the pod of every process group without one, also of a group that is
-// marked for removal but not yet excluded: without a process its data cannot be moved.
+// marked for removal but not yet excluded: without a process its data cannot be moved. While the PVC of
+// a group is being deleted its pod is not created: Kubernetes starts none with it, and it would get the
+// PVC that follows, which is empty.
 var AddPods = plan.Stage{
 	Name:  plan.StageAddPods,
-	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.Services,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.ConfigMap | plan.Services,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		groups := withoutPod(s)
 		if len(groups) == 0 {
@@ -26,6 +28,13 @@ var AddPods = plan.Stage{
 		}
 		var d plan.Decision
 		for _, g := range groups {
+			if name := g.PVCName(s.Cluster); isGoing(s.Volumes[name]) {
+				d.Hold = &plan.Hold{
+					Code: plan.HoldVolumeGoing, Subjects: []string{string(g.ProcessGroupID)}, RetryAfter: plan.PodDelay,
+					Reason: fmt.Sprintf("the pod of %s is not created while PVC %s is being deleted", g.ProcessGroupID, name),
+				}
+				continue
+			}
 			pod, err := newPod(s, g)
 			if err != nil {
 				return readings.InvalidSpec(err)
@@ -45,6 +54,10 @@ var AddPods = plan.Stage{
 		}
 		return d
 	},
+}
+
+func isGoing(claim *corev1.PersistentVolumeClaim) bool {
+	return claim != nil && claim.DeletionTimestamp != nil
 }
 
 func withoutPod(s plan.Snapshot) []*v1beta2.ProcessGroupStatus {

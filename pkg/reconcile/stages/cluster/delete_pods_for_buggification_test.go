@@ -49,6 +49,7 @@ func TestDeletePodsForBuggification(t *testing.T) {
 		"deletes a pod that no node should take":                      deletes(noSchedule),
 		"leaves a pod alone that no node takes":                       {Given: stagestest.Combined(noSchedule, remade)},
 		"deletes a pod that nodes should take again":                  deletes(noSchedule, remade, withoutFaults),
+		"keeps a pod whose PVC is being deleted":                      {Given: stagestest.Combined(crash, going(stagestest.OneGroup)), Holds: "the data on the volume would be lost with it: log-101", Manual: true},
 		"leaves others alone":                                         {Given: crashing(v1beta2.ContainerMain, "log-999")},
 		"does not delete a pod over and over for its template's sake": {Given: stagestest.Combined(noSchedule, remade, withoutFaults, templateWantsIt)},
 	})

@@ -23,6 +23,7 @@ func TestDeleteTerminalPods(t *testing.T) {
 		"does nothing while all pods run":       {Given: func(*plan.Snapshot) {}},
 		"deletes a pod that failed":             {Given: ended(corev1.PodFailed, time.Hour), Does: []string{stagestest.DeleteOne}},
 		"deletes a pod that succeeded":          {Given: ended(corev1.PodSucceeded, time.Hour), Does: []string{stagestest.DeleteOne}},
+		"keeps one whose PVC is being deleted":  {Given: stagestest.Combined(ended(corev1.PodFailed, time.Hour), going(stagestest.OneGroup)), Holds: "the data on the volume would be lost with it: log-101: PVC sample-log-101-data is being deleted", Manual: true},
 		"leaves a pending pod alone":            {Given: ended(corev1.PodPending, time.Hour)},
 		"deletes it after half a minute":        {Given: ended(corev1.PodFailed, 30*time.Second), Does: []string{stagestest.DeleteOne}},
 		"waits half a minute after it was made": {Given: ended(corev1.PodFailed, 29*time.Second), Holds: "sample-log-101 ended less than 30s"},

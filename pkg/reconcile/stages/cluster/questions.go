@@ -13,12 +13,16 @@ import (
 )
 
 // PodsMayGoDown returns the checks before the pods of process groups may be deleted, and
-// recreated with their volumes: those of UpdatePods. It also checks whether the database stays
+// recreated with their volumes: those of UpdatePods, and that the volumes stay. It also checks whether the database stays
 // available meanwhile, and whether all other fault domains are up, which a rollout does not: a
 // rollout may be the fix, but here a user is about to take down what works.
 func PodsMayGoDown(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []plan.Check {
 	zones, outdated, placed := zonesOf(s, groups)
-	checks := append(podUpdateChecks(s), toleratesLoss(s), settledEverywhere(s), placed)
+	var checks []plan.Check
+	for _, g := range groups {
+		checks = append(checks, safety.VolumeStays(s, g))
+	}
+	checks = append(append(checks, podUpdateChecks(s)...), toleratesLoss(s), settledEverywhere(s), placed)
 	if !placed.OK {
 		return checks
 	}

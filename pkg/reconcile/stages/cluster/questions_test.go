@@ -56,6 +56,8 @@ func TestWhichPodsMayBeTakenDown(t *testing.T) {
 			least := 1
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &least
 		}, refused: "some data has 1 of 2 replicas, 2 required"},
+		"the PVC of the pod is being deleted":       {ids: one, given: going("storage-114"), refused: "does storage-114 keep its volume? PVC sample-storage-114-data is being deleted since"},
+		"the PVC of another group is being deleted": {ids: one, given: going("storage-115")},
 		"a redundancy that tolerates nothing": {ids: one, given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
 		}, refused: "does the database stay available without a fault domain?"},

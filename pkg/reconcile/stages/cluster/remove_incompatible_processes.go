@@ -30,7 +30,7 @@ import (
 // has reported for a while, by its process group and by its address.
 var RemoveIncompatibleProcesses = plan.Stage{
 	Name:  plan.StageRemoveIncompatibleProcesses,
-	Reads: plan.ClusterResource | plan.Pods | plan.Database,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		document := s.Database.Status
 		if !s.Cluster.Status.Configured || s.Cluster.IsBeingUpgradedIncompatibly() || document == nil || len(document.Cluster.IncompatibleConnections) == 0 {
@@ -44,10 +44,11 @@ var RemoveIncompatibleProcesses = plan.Stage{
 		}
 		var pods []plan.PodOfGroup
 		var waiting []string
+		var keep readings.VolumesGoing
 		for _, out := range incompatiblePods(s) {
 			if why := mayJoinYet(s, out); why != "" {
 				waiting = append(waiting, why)
-			} else {
+			} else if !keep.Keeps(s, out.group) {
 				pods = append(pods, readings.ThisPod(out.group, out.pod))
 			}
 		}
@@ -59,6 +60,7 @@ var RemoveIncompatibleProcesses = plan.Stage{
 		if len(waiting) > 0 {
 			d.Hold = &plan.Hold{Code: plan.HoldIncompatibleProcesses, RetryAfter: incompatibleRetry, Reason: readings.SomeOf(waiting)}
 		}
+		d.Hold = keep.HoldBefore(d.Hold)
 		return d
 	},
 }

@@ -42,6 +42,7 @@ func TestRemoveIncompatibleProcesses(t *testing.T) {
 	stagestest.Decides(t, RemoveIncompatibleProcesses, map[string]stagestest.Decision{
 		"does nothing without incompatible connections":        {Given: missingFor(time.Hour)},
 		"deletes a pod whose server is shut out":               {Given: shutOut, Does: []string{stagestest.DeleteOne}},
+		"keeps a pod whose PVC is being deleted":               {Given: stagestest.Combined(shutOut, going(stagestest.OneGroup)), Holds: "the data on the volume would be lost with it: log-101", Manual: true},
 		"leaves a server alone that reports":                   {Given: knocking("10.1.0.1:4501", "10.1.0.2:33656")},
 		"leaves strangers alone":                               {Given: stagestest.Combined(knocking("192.0.2.7:4501"), missingFor(time.Hour))},
 		"waits until the process has not reported for a while": {Given: shutOutFor(29 * time.Second), Holds: "not missing for 30s yet"},

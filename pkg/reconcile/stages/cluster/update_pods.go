@@ -35,12 +35,26 @@ func UpdatePods(o plan.Options) plan.Stage {
 			if err != nil {
 				return readings.InvalidSpec(err)
 			}
+			keep := u.keepLastVolumes(s)
 			if len(u.outdated)+len(u.unstarted) == 0 {
-				return plan.Decision{}
+				return plan.Decision{Hold: keep.Hold()}
 			}
-			return u.decide(s)
+			d := u.decide(s)
+			if len(d.Actions) == 0 {
+				d.Hold = keep.HoldBefore(d.Hold)
+			}
+			return d
 		},
 	}
+}
+
+// keepLastVolumes omits the pods whose volume would end with them, and returns them: their process groups
+// are replaced while their processes still run, and the data moves. A pod that never started keeps the
+// volume of the one before.
+func (u *podUpdate) keepLastVolumes(s plan.Snapshot) (keep readings.VolumesGoing) {
+	ends := func(pod outdatedPod) bool { return keep.Keeps(s, s.Cluster.ProcessGroup(pod.Group)) }
+	u.unstarted, u.outdated = slices.DeleteFunc(u.unstarted, ends), slices.DeleteFunc(u.outdated, ends)
+	return keep
 }
 
 // decide returns what blocks the update of all pods, or which may be updated now.

@@ -26,6 +26,15 @@ func desiredHash(tb testing.TB, s plan.Snapshot, id v1beta2.ProcessGroupID) stri
 	return hash
 }
 
+// going deletes the PVCs of process groups whose pods run.
+func going(ids ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, id := range ids {
+			s.Volumes[s.Cluster.ProcessGroup(id).PVCName(s.Cluster)].DeletionTimestamp = new(stagestest.NoonTime())
+		}
+	}
+}
+
 func TestUpdatePods(t *testing.T) {
 	const (
 		oneZone     = "recreate pods: sample-storage-114, sample-storage-115"
@@ -118,6 +127,27 @@ func TestUpdatePods(t *testing.T) {
 				storage(s, "storage-116").SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
 				stagestest.DropProcess(s, storage(s, "storage-116"))
 			}, Holds: "storage-116 has a pod that this pass created",
+		},
+		"keeps a pod whose PVC is being deleted, and recreates the others": {
+			From: stagestest.OutdatedStorage, Given: going("storage-114", "storage-115"), Does: []string{theOther}, Holds: "0 remaining",
+		},
+		"keeps all pods whose PVCs are being deleted, where the spec recreates all at once": {
+			From: stagestest.OutdatedStorage, Given: stagestest.All(mode(v1beta2.PodUpdateModeAll), going("storage-114", "storage-115", "storage-116")),
+			Holds: "3 pods are not deleted, because the data on the volumes would be lost with them: storage-114: PVC sample-storage-114-data is being deleted since ",
+		},
+		"keeps a pod whose PVC no longer exists": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				delete(s.Volumes, "sample-storage-114-data")
+				delete(s.Volumes, "sample-storage-115-data")
+			}, Does: []string{theOther}, Holds: "0 remaining",
+		},
+		"keeps a pod that runs with the volume of a former PVC": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				for _, name := range []string{"sample-storage-114", "sample-storage-115"} {
+					s.Pods[name].Status.StartTime = new(stagestest.NoonTime())
+					s.Volumes[name+"-data"].CreationTimestamp = metav1.NewTime(stagestest.Noon.Add(time.Second))
+				}
+			}, Does: []string{theOther}, Holds: "0 remaining",
 		},
 		"waits for the pod of a group that leaves and still holds data": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
