@@ -16,7 +16,7 @@ import (
 // overridable are the gates that a user may override, one at a time and with a reason. All
 // others protect data or other runs: they open with time or repair. Of G-CONFIG only the check
 // of distributions reads overrides.
-var overridable = []plan.Gate{plan.GateClock, plan.GateConfig, plan.GateLockOwner, plan.GateOperator}
+var overridable = []plan.Gate{plan.GateClock, plan.GateConfig, plan.GateDeletion, plan.GateLockOwner, plan.GateOperator}
 
 // OverrideFlags are the gates that the user overrides.
 type OverrideFlags struct{ Given []string }

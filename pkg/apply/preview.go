@@ -22,7 +22,7 @@ type AlreadySeen struct {
 // Observe implements reconcile.Observer. Budgets are no part of what commands observe, and are read
 // for the clusters that request one.
 func (a AlreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	*into = into.With(facets&(plan.Everything&^plan.DisruptionBudgets), a.Seen)
+	*into = into.With(facets&(plan.Everything|plan.Namespace)&^plan.DisruptionBudgets, a.Seen)
 	if requested, err := plan.OptedIn(a.Seen.Cluster, plan.AnnotationDisruptionBudgets); facets&plan.DisruptionBudgets != 0 && (requested || err != nil) {
 		if err := a.Session.Observe(ctx, into, plan.DisruptionBudgets); err != nil {
 			return err

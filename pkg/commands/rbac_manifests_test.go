@@ -28,6 +28,7 @@ func TestTheReconcileRoleGrantsNoUnusedPermission(t *testing.T) {
 	beyond := []session.Permission{ // what only some runs need, so that no run asks for it beforehand
 		{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}, // to find the only cluster, or to name others
 		{Verb: "create", Resource: "pods", Subresource: "portforward"},                   // split images
+		session.NamespacePermission(),                                                    // a pass asks without it, too
 		{Verb: "create", Resource: "events"},                                             // the audit, which is optional
 		{Verb: "patch", Resource: "events"},
 	}
@@ -161,6 +162,13 @@ func TestTheReadNodesRoleOnlyListsNodes(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Resource: "nodes"}}
 	if got := permissionsOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
+	}
+}
+
+func TestTheReadVolumesRoleOnlyReadsVolumes(t *testing.T) {
+	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}}
+	if got := permissionsOf(rulesOf(t, "read-volumes.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/read-volumes.yaml grants %v, want %v", got, want)
 	}
 }
 

@@ -138,7 +138,7 @@ func TestReconcileExitCodes(t *testing.T) {
 		"an argument that a pass sets":                    {given: setParameter("locality_instance_id=x"), args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: "spec.processes[general].customParameters[0]: Forbidden: locality_instance_id=x: a pass sets locality_instance_id itself: remove the parameter"},
 		"a knob that suppresses trace events":             {given: suppressTraceEvents, args: []string{"sample", "--yes"}, want: exit.ExitUsage, says: `spec.processes[general].customParameters[0]: Invalid value: "knob_min_trace_severity=20": must be at most 10`},
 		"an unknown output":                               {args: []string{"sample", "--yes", "-o", "xml"}, want: exit.ExitUsage, says: "-o must be one of table"},
-		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, CheckFields, UpdateLockConfiguration, CancelReplacements, CheckDistribution, UpdateConfigMap"},
+		"an unknown step":                                 {args: []string{"sample", "--yes", "--only", "AddPods,Dance"}, want: exit.ExitUsage, says: "UpdateStatus, CheckDeletion, CheckFields, UpdateLockConfiguration, CancelReplacements, CheckDistribution, UpdateConfigMap"},
 		"nothing left to run":                             {args: []string{"sample", "--yes", "--only", "AddPods", "--skip", "AddPods"}, want: exit.ExitUsage},
 		"an unknown flag":                                 {args: []string{"sample", "--yes", "--nope"}, want: exit.ExitUsage, says: "hint: kubectl fdb reconcile --help"},
 		"--interval without --wait":                       {args: []string{"sample", "--yes", "--interval", "1s"}, want: exit.ExitUsage, says: "--wait"},

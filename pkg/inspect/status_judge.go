@@ -31,9 +31,27 @@ const (
 	StateUnknown State = "unknown"
 )
 
-// Judge returns the state of the database, with reasons. A database is available only if the status document
-// of this snapshot reports it.
+// Judge returns the state of the cluster, with reasons. What is being deleted leads: nothing of the cluster
+// is healthy that does not last.
 func (f Facts) Judge(v StatusView) (State, []string) {
+	state, reasons := f.judgeDatabase(v)
+	deletions := f.Deletions()
+	if len(deletions) == 0 {
+		return state, reasons
+	}
+	leading := make([]string, len(deletions))
+	for i, d := range deletions {
+		leading[i] = d.Message
+	}
+	if state == StateHealthy {
+		state = StateDegraded
+	}
+	return state, append(leading, reasons...)
+}
+
+// judgeDatabase returns the state of the database, with reasons. A database is available only if the
+// status document of this snapshot reports it.
+func (f Facts) judgeDatabase(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
 	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "" && f.neverCreated():

@@ -20,6 +20,8 @@ type StatusView struct {
 	Summary string `json:"summary"`
 	// Reasons are why the state is not healthy, the most severe first.
 	Reasons []string `json:"reasons"`
+	// Deletions are the resource, its namespace and the PVCs that are being deleted; absent without any.
+	Deletions []DeletionView `json:"deletions,omitempty"`
 	// Restrictions are why the database does not serve its clients as usual or does not repair itself, and a pause of
 	// operators, the most severe first; absent without one.
 	Restrictions   []Restriction      `json:"restrictions,omitempty"`
@@ -181,6 +183,7 @@ type LocksView struct {
 func NewStatusView(m Metadata, f Facts) StatusView {
 	v := StatusView{
 		Document:       NewDocument("ClusterStatus", m, f.Now, SourceLive),
+		Deletions:      f.Deletions(),
 		Database:       f.DatabaseView(),
 		FaultTolerance: f.Tolerance(),
 		Coordinators:   f.Coordinators(),

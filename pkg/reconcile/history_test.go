@@ -49,8 +49,8 @@ func lifeOf(seed uint64) life {
 	return l
 }
 
-// everyWithDeletedPVCs is of how many lives one has users who delete PVCs of running pods. All others tell
-// the story that they told before there were such users.
+// everyWithDeletedPVCs is of how many lives one has users who delete PVCs of running pods. All others
+// stay the same without such users.
 const everyWithDeletedPVCs = 3
 
 // deletePVCs replaces some of the troubles.

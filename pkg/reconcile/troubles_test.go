@@ -200,8 +200,8 @@ var pluginProblems = []problem{
 	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.healthy() }},
 }
 
-// replaceGoing replaces, as a user does whom a pass has told so, the groups whose PVCs are being deleted or
-// gone while their pods run. The pass only replaces them once their processes have failed.
+// replaceGoing replaces, as the hold of a pass proposes to a user, the groups whose PVCs are being deleted
+// or do not exist while their pods run.
 func (h *history) replaceGoing(w *sim.Cluster) {
 	for _, id := range h.going[w] {
 		g := w.Resource.ProcessGroup(id)

@@ -23,7 +23,7 @@ import (
 
 const (
 	// AskKubernetes are the facets read from the API server alone.
-	AskKubernetes = plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector
+	AskKubernetes = plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.Detector | plan.Namespace
 	// askPods are the facets queried through the cluster's pods.
 	askPods = plan.Database | plan.Coordination | plan.PodFiles
 

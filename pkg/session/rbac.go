@@ -94,6 +94,10 @@ func FailoverPermissions() []Permission {
 	return append(ReconcilePermissions(), Permission{"list", v1beta2.GroupVersion.Group, "foundationdbclusters", ""}, Permission{"patch", v1beta2.GroupVersion.Group, "foundationdbclusters", ""})
 }
 
+// NamespacePermission is used to see that the namespace of a cluster is being deleted. A Role in that
+// namespace can grant it.
+func NamespacePermission() Permission { return Permission{"get", "", "namespaces", ""} }
+
 // VolumePermissions are required to bind PVCs to released volumes again. Volumes are cluster-scoped.
 func VolumePermissions() []Permission {
 	return []Permission{{"get", "", "persistentvolumes", ""}, {"patch", "", "persistentvolumes", ""}}

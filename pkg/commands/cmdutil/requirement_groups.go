@@ -220,6 +220,8 @@ func beyond() []Requirement {
 	return []Requirement{
 		{Permission: session.Permission{Verb: "create", Resource: "pods", Subresource: "portforward"}, Without: "sidecars of split images are not queried"},
 		{Permission: session.Permission{Verb: "list", Resource: "nodes"}, Everywhere: true, Without: "rules about the taints of nodes are not checked"},
+		{Permission: session.NamespacePermission(), Without: "a namespace that is being deleted is not recognized"},
+		{Permission: session.Permission{Verb: "get", Resource: "persistentvolumes"}, Everywhere: true, Without: "the reclaim policy of volumes is unknown whose PVCs are being deleted"},
 	}
 }
 

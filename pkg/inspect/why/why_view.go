@@ -177,7 +177,9 @@ type why struct {
 
 // Ranks of chains: what explains others comes first.
 const (
-	rankDatabase = iota
+	rankDeletion = iota
+	rankGoing    // a PVC that is being deleted
+	rankDatabase
 	rankFailure
 	rankRestore // one that runs locks the database
 	rankRestricted
@@ -198,7 +200,7 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 		groups = w.withoutBookkeeping(alikeOnce(groups))
 		w.leaveToDatabase()
 	}
-	chains = slices.Concat(chains, groups, w.keptChains())
+	chains = slices.Concat(w.deletions(), chains, groups, w.keptChains())
 	if len(w.Only) == 0 {
 		backups := w.ofBackups()
 		chains = slices.Concat(chains, w.failures(), w.holds(), backups, w.restricted(status, backups), w.degraded(status))

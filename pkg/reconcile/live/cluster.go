@@ -58,7 +58,7 @@ type Options struct {
 	// Direct reaches the database without its pods. Nil uses fdbcli in pods alone.
 	Direct *direct.Database
 	// Overrides are the gates that a user overrides, each with the reason given. Only
-	// G-CLOCK, G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
+	// G-CLOCK, G-DELETION, G-OPERATOR and G-LOCK-OWNER are checked here; stages check the others.
 	Overrides map[plan.Gate]string
 	// StatusTimeout bounds how long to wait for the status of the database. Default
 	// DefaultStatusTimeout.

@@ -27,7 +27,8 @@ type GateOptions struct {
 
 // Gates returns the checks that must hold before any change: no live operator manages the
 // cluster, since two that act on one cluster undo each other's work; and the clock of this machine
-// agrees with the API server's, which is listed where it does not.
+// agrees with the API server's, and neither the cluster nor its namespace is being deleted, which is
+// listed where it is not so.
 func (w *Cluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error) {
 	check, err := w.operators.noOperator(ctx)
 	if err != nil {
@@ -49,7 +50,11 @@ func (w *Cluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check, error
 		}
 		checks = append(checks, clock)
 	}
-	return checks, nil
+	deletion, err := w.operators.notDeleted(ctx)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return append(checks, deletion...), nil
 }
 
 // The operator, as its own manifests name it.

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
@@ -225,7 +226,75 @@ func TestTheOperatorGatePassesWithoutRequestsIfSpecSkipIsTrue(t *testing.T) {
 	if err != nil || !checks[0].OK || !strings.Contains(checks[0].Evidence, "spec.skip") {
 		t.Errorf("got %v and %v", checks, err)
 	}
-	if got := f.log.all(); len(got) > 0 {
+	if got := f.log.all(); !slices.Equal(got, []string{"get Namespace fdb"}) { // of the gate G-DELETION
+		t.Errorf("made the requests %v", got)
+	}
+}
+
+func TestNoPassActsOnAClusterThatIsBeingDeleted(t *testing.T) {
+	asked := new(metav1.NewTime(sim.Noon.Add(-time.Hour)))
+	held := func(c *v1beta2.FoundationDBCluster) {
+		c.DeletionTimestamp, c.Finalizers = asked, []string{"example.com/held"}
+	}
+	namespace := func(deleted *metav1.Time) *corev1.Namespace {
+		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fdb", DeletionTimestamp: deleted, Finalizers: []string{"example.com/slow"}}}
+	}
+	tests := map[string]struct {
+		resource  func(*v1beta2.FoundationDBCluster)
+		namespace *corev1.Namespace
+		reason    string
+		evidence  string
+		passes    bool
+	}{
+		"neither is being deleted":         {namespace: namespace(nil), passes: true},
+		"a namespace that cannot be found": {passes: true},
+		"the resource is being deleted": {
+			resource: held, evidence: "FoundationDBCluster sample is being deleted since " + asked.UTC().Format(time.RFC3339) + ", held by finalizer example.com/held; all pods and PVCs go with it when it is removed",
+		},
+		"the namespace is being deleted": {namespace: namespace(asked), evidence: "Namespace fdb is being deleted since "},
+		"a user overrides it":            {resource: held, reason: "moving the data", evidence: "; overridden: moving the data", passes: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := sample()
+			if tc.resource != nil {
+				tc.resource(cluster)
+			}
+			var objects []client.Object
+			if tc.namespace != nil {
+				objects = append(objects, tc.namespace)
+			}
+			f := newField(t, cluster, objects...)
+			f.cluster.Overrides = map[plan.Gate]string{plan.GateDeletion: tc.reason}
+			f.observe(plan.ClusterResource)
+			checks, err := f.cluster.Gates(t.Context(), live.GateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused, is := plan.Decision{Checks: checks}.Refused()
+			if is == tc.passes || is && refused.Gate != plan.GateDeletion || !strings.Contains(checks[len(checks)-1].Evidence, tc.evidence) {
+				t.Errorf("got %v, want passed %t, %q", checks, tc.passes, tc.evidence)
+			}
+		})
+	}
+}
+
+func TestOnlyVolumesOfDeletedPVCsAreRead(t *testing.T) {
+	claim := func(name, volume string, deleted *metav1.Time) *corev1.PersistentVolumeClaim {
+		return &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: name, Labels: sample().MatchLabels(), DeletionTimestamp: deleted, Finalizers: []string{"kubernetes.io/pvc-protection"}},
+			Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: volume},
+		}
+	}
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-1"}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete}}
+	asked := new(metav1.NewTime(sim.Noon))
+	f := newField(t, sample(), claim("sample-storage-1-data", "pv-1", asked), claim("sample-storage-2-data", "pv-2", nil), volume)
+	f.log.reset()
+	s := f.observe(plan.ClusterResource | plan.Volumes)
+	if policy, known := safety.PolicyOf(s, s.Volumes["sample-storage-1-data"]); !known || policy != corev1.PersistentVolumeReclaimDelete {
+		t.Errorf("the policy is %q, known %t", policy, known)
+	}
+	if got := f.log.all(); !slices.Contains(got, "get PersistentVolume pv-1") || slices.Contains(got, "get PersistentVolume pv-2") {
 		t.Errorf("made the requests %v", got)
 	}
 }

@@ -129,7 +129,10 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 	}
 	if facets&plan.Volumes != 0 {
 		group.Go(func() (err error) {
-			into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, r.Client, c, &corev1.PersistentVolumeClaimList{})
+			if into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, r.Client, c, &corev1.PersistentVolumeClaimList{}); err != nil {
+				return err
+			}
+			into.BoundVolumes, into.BoundVolumesHidden, err = r.readBoundVolumes(ctx, into.Volumes)
 			return err
 		})
 	}
@@ -154,6 +157,12 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 	if facets&plan.DisruptionBudgets != 0 {
 		group.Go(func() (err error) {
 			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = r.readDisruptionBudgets(ctx)
+			return err
+		})
+	}
+	if facets&plan.Namespace != 0 {
+		group.Go(func() (err error) {
+			into.Namespace, err = readNamespaceObject(ctx, r.Client, r.Key.Namespace)
 			return err
 		})
 	}

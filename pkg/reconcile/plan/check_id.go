@@ -86,6 +86,7 @@ const (
 	CheckLockOwnerNamed CheckID = "lock-owner-named" // the lock's owner has a name
 	CheckNotDenied      CheckID = "not-denied"       // this control-plane instance is not on the deny list
 	CheckInstancesReady CheckID = "instances-ready"  // all control-plane instances are ready for a common action; the subject is the action
+	CheckNotDeleted     CheckID = "not-deleted"      // neither the resource nor its namespace is being deleted
 	CheckNoOperator     CheckID = "no-operator"      // no live operator manages the resource
 	CheckClock          CheckID = "clock"            // the clock of this machine agrees with the API server's
 	CheckNoOtherRun     CheckID = "no-other-run"     // no other run is active

@@ -13,7 +13,7 @@ const (
 	Nodes
 	// Pods are the cluster's pods.
 	Pods
-	// Volumes are the cluster's PersistentVolumeClaims.
+	// Volumes are the cluster's PersistentVolumeClaims, and the volumes of those that are being deleted.
 	Volumes
 	// Services are the cluster's services, the headless one included.
 	Services
@@ -61,6 +61,8 @@ const (
 
 	// Successors are whether the API server accepts the objects of one more process group of each class.
 	Successors
+	// Namespace is the namespace of the cluster, which may be being deleted.
+	Namespace
 
 	// Everything is all of the facets of a cluster.
 	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
@@ -71,7 +73,7 @@ const (
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
-	"failure detector", "restore times", "other clusters", "successors",
+	"failure detector", "restore times", "other clusters", "successors", "namespace",
 }
 
 // String lists the facets' names, separated by commas.

@@ -34,6 +34,8 @@ type Snapshot struct {
 	// Cluster is the custom resource with its spec normalized in memory. The normalized spec
 	// is never written back.
 	Cluster *v1beta2.FoundationDBCluster
+	// Namespace is the namespace of the cluster.
+	Namespace NamespaceObject
 	// Nodes by name; nil where they do not matter, see NodesMatter.
 	Nodes map[string]*corev1.Node
 	// NodesHidden is why the nodes cannot be read; empty when they can. Missing permission is
@@ -43,6 +45,12 @@ type Snapshot struct {
 	Pods map[string]*corev1.Pod
 	// Volumes are the PersistentVolumeClaims by name.
 	Volumes map[string]*corev1.PersistentVolumeClaim
+	// BoundVolumes are the PersistentVolumes of the PVCs that are being deleted, by name: their reclaim
+	// policy decides what becomes of the data. Other volumes are not read.
+	BoundVolumes map[string]*corev1.PersistentVolume
+	// BoundVolumesHidden is why they cannot be read; empty when they can, or none is needed. Missing
+	// permission is a fact: volumes belong to no namespace.
+	BoundVolumesHidden string
 	// Services by name.
 	Services map[string]*corev1.Service
 	// ConfigMap is the cluster's ConfigMap; nil when not found.
@@ -90,6 +98,15 @@ type Snapshot struct {
 	RestoreTarget TargetFacts
 	// RestoreTimes are the times of the versions at the restore's source.
 	RestoreTimes TimeFacts
+}
+
+// NamespaceObject is the namespace of a cluster, or why it cannot be read.
+type NamespaceObject struct {
+	// Object is nil where it was not read.
+	Object *corev1.Namespace
+	// Hidden is why the namespace cannot be read; empty when it can. Missing permission is a fact: a
+	// namespace that is being deleted accepts no new objects anyway.
+	Hidden string
 }
 
 // DetectorFacts are the CronJob of the failure detector, or why it cannot be read.
@@ -324,18 +341,21 @@ var take = map[Facet]func(into, from *Snapshot){
 	ClusterResource: func(into, from *Snapshot) { into.Cluster = from.Cluster },
 	Nodes:           func(into, from *Snapshot) { into.Nodes, into.NodesHidden = from.Nodes, from.NodesHidden },
 	Pods:            func(into, from *Snapshot) { into.Pods = from.Pods },
-	Volumes:         func(into, from *Snapshot) { into.Volumes = from.Volumes },
-	Services:        func(into, from *Snapshot) { into.Services = from.Services },
-	ConfigMap:       func(into, from *Snapshot) { into.ConfigMap = from.ConfigMap },
-	PodFiles:        func(into, from *Snapshot) { into.PodFiles = from.PodFiles },
-	Database:        func(into, from *Snapshot) { into.Database = from.Database },
-	Coordination:    func(into, from *Snapshot) { into.Coordination = from.Coordination },
-	Detector:        func(into, from *Snapshot) { into.Detector = from.Detector },
+	Volumes: func(into, from *Snapshot) {
+		into.Volumes, into.BoundVolumes, into.BoundVolumesHidden = from.Volumes, from.BoundVolumes, from.BoundVolumesHidden
+	},
+	Services:     func(into, from *Snapshot) { into.Services = from.Services },
+	ConfigMap:    func(into, from *Snapshot) { into.ConfigMap = from.ConfigMap },
+	PodFiles:     func(into, from *Snapshot) { into.PodFiles = from.PodFiles },
+	Database:     func(into, from *Snapshot) { into.Database = from.Database },
+	Coordination: func(into, from *Snapshot) { into.Coordination = from.Coordination },
+	Detector:     func(into, from *Snapshot) { into.Detector = from.Detector },
 	DisruptionBudgets: func(into, from *Snapshot) {
 		into.DisruptionBudgets, into.DisruptionBudgetsHidden = from.DisruptionBudgets, from.DisruptionBudgetsHidden
 	},
 
 	Successors:    func(into, from *Snapshot) { into.Successors = from.Successors },
+	Namespace:     func(into, from *Snapshot) { into.Namespace = from.Namespace },
 	OtherClusters: func(into, from *Snapshot) { into.OtherClusters = from.OtherClusters },
 	Backup:        func(into, from *Snapshot) { into.Backup, into.OtherBackups = from.Backup, from.OtherBackups },
 	Agents:        func(into, from *Snapshot) { into.Agents = from.Agents },

@@ -9,6 +9,7 @@ type StageName string
 const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
+	StageCheckDeletion               StageName = "CheckDeletion"
 	StageCheckDistribution           StageName = "CheckDistribution"
 	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"

@@ -37,6 +37,7 @@ var withoutDocument = map[string]string{
 	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "VolumeStays": "the PVC",
 	"SuccessorAccepted": "a dry run at the API server",
 	"LockFree":          "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
+	"NotDeleted": "the resource and its namespace", "Deletions": "the resource and its namespace", "PolicyOf": "the PersistentVolume",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
 	"NoDatabaseYet":     "proven by a recovery state in the document, never by an absent one",
 	"NeverCreated":      "files in the pods, where there is no document",

@@ -17,6 +17,7 @@ func TestStagesRunAfterTheStagesTheyDependOn(t *testing.T) {
 	for why, pair := range map[string][2]plan.StageName{
 		"the deny list is applied before the lock is taken":         {"UpdateLockConfiguration", "UpdateDatabaseConfiguration"},
 		"pods mount the ConfigMap":                                  {"UpdateConfigMap", "AddPods"},
+		"nothing is done for what is being deleted":                 {"CheckDeletion", "CheckFields"},
 		"nothing is replaced that a dropped field keeps":            {"CheckFields", "ReplaceMisconfiguredPods"},
 		"nothing is replaced for a distribution that is refused":    {"CheckDistribution", "ReplaceMisconfiguredPods"},
 		"nothing is created for it":                                 {"CheckDistribution", "AddProcessGroups"},

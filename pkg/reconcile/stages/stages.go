@@ -24,6 +24,7 @@ func Cluster() []plan.Stage { return ClusterWith(plan.Options{}) }
 func ClusterWith(o plan.Options) []plan.Stage {
 	all := []plan.Stage{
 		status.UpdateStatus,
+		cluster.CheckDeletion,
 		cluster.CheckFields(),
 		cluster.UpdateLockConfiguration,
 		replacements.CancelReplacements(o),

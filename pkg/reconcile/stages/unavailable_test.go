@@ -43,10 +43,8 @@ func inNeedOfEverything(tb testing.TB) plan.Snapshot {
 	c.Spec.Buggify.NoSchedule = []v1beta2.ProcessGroupID{"log-103"}
 	s.Pod(c.ProcessGroup("log-104")).Status.Phase = corev1.PodFailed
 	delete(s.Pods, c.ProcessGroup("stateless-105").PodName(c))
-	delete(s.Volumes, c.ProcessGroup("storage-115").PVCName(c))
-	delete(s.Pods, c.ProcessGroup("storage-115").PodName(c))
-	c.ProcessGroup("storage-115").Addresses = nil // it never had a volume
-	c.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionMissingPod, long)
+	delete(s.Volumes, c.ProcessGroup("log-102").PVCName(c))
+	c.ProcessGroup("log-102").Addresses = nil // it never had a volume
 	for _, id := range []v1beta2.ProcessGroupID{"stateless-106", "storage-116"} {
 		pod := s.Pod(c.ProcessGroup(id))
 		pod.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
@@ -66,6 +64,7 @@ func TestStagesDuringAnOutageDoNotChangeTheDatabase(t *testing.T) {
 	}
 	want := map[plan.StageName]outcome{
 		"UpdateStatus":                      {does: []string{"WriteStatus"}},
+		"CheckDeletion":                     {}, // nothing is being deleted
 		"CheckFields":                       {}, // the API server kept all
 		"CheckDistribution":                 {}, // the cluster has none
 		"CancelReplacements":                {holds: "no process group can be included"},

@@ -54,6 +54,15 @@ func renewed(ago time.Duration) func(*Facts) {
 	}
 }
 
+// deleteClaim deletes the PVC of a log process group, whose volume has a reclaim policy.
+func deleteClaim(policy corev1.PersistentVolumeReclaimPolicy) func(*Facts) {
+	return func(f *Facts) {
+		claim := f.Volumes[f.first("log").PVCName(f.Cluster)]
+		claim.DeletionTimestamp, claim.Spec.VolumeName = new(metav1.NewTime(f.Now.Add(-time.Hour))), "pv-1"
+		f.BoundVolumes = map[string]*corev1.PersistentVolume{"pv-1": {Spec: corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: policy}}}
+	}
+}
+
 func disk(free int64) func(*Facts) {
 	return func(f *Facts) {
 		f.eachProcess(f.first("storage"), func(p *fdb.Process) {
@@ -121,38 +130,49 @@ var problems = map[string]problem{
 		"data distribution is switched off", "fdb cli sample -- datadistribution on"},
 	"failures of storage processes are ignored": {"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabledForSSFailures = new(true) },
 		"ignores failures of storage processes", "fdb cli sample -- datadistribution enable ssfailure"},
-	"two zones for triple":                {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
-	"a class that is short of groups":     {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
-	"a key in two fault domains":          {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
-	"no quorum":                           {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
-	"an unreachable coordinator":          {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
-	"a coordinator too few":               {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
-	"a data center with a majority":       {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "coordinators list sample"},
-	"a coordinator to be removed":         {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
-	"the resource has another string":     {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
-	"the ConfigMap has another string":    {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
-	"there is no ConfigMap":               {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
-	"processes are missing":               {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
-	"an old pod spec":                     {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
-	"an old command line":                 {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
-	"an old ConfigMap in a pod":           {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
-	"old labels":                          {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
-	"an old sidecar":                      {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
-	"an unreachable sidecar":              {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
-	"a disk fails":                        {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
-	"a group that was excluded":           {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
-	"a busy process":                      {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
-	"a kept group fails":                  {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
-	"a kept group is not there":           {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
-	"a pod is missing":                    {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
-	"a pod without a node":                {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
-	"a crash loop":                        {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
-	"a pod that terminated":               {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
-	"a pod that terminates forever":       {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
-	"stateless pods that wait long":       {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
-	"the only copy may leave its node":    {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
-	"a tainted node":                      {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
-	"a tainted node for long":             {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
+	"two zones for triple":             {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
+	"a class that is short of groups":  {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
+	"a key in two fault domains":       {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
+	"no quorum":                        {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
+	"an unreachable coordinator":       {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
+	"a coordinator too few":            {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
+	"a data center with a majority":    {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "coordinators list sample"},
+	"a coordinator to be removed":      {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
+	"the resource has another string":  {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
+	"the ConfigMap has another string": {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
+	"there is no ConfigMap":            {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
+	"processes are missing":            {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
+	"an old pod spec":                  {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
+	"an old command line":              {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
+	"an old ConfigMap in a pod":        {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
+	"old labels":                       {"PG-005", condition(v1beta2.ConditionIncorrectPodMetadata), "IncorrectPodMetadata", "fdb plan"},
+	"an old sidecar":                   {"PG-006", condition(v1beta2.ConditionIncorrectSidecarImage), "IncorrectSidecarImage", "fdb plan"},
+	"an unreachable sidecar":           {"PG-007", condition(v1beta2.ConditionSidecarUnreachable), "SidecarUnreachable", "get process-groups"},
+	"a disk fails":                     {"PG-008", condition(v1beta2.ConditionProcessHasIOError), "ProcessHasIOError", "fdb replace sample --condition ProcessHasIOError"},
+	"a group that was excluded":        {"PG-009", condition(v1beta2.ConditionProcessIsMarkedAsExcluded), "ProcessIsMarkedAsExcluded", "get process-groups"},
+	"a busy process":                   {"PG-010", func(f *Facts) { f.eachProcess(f.first("log"), func(p *fdb.Process) { p.RunLoopBusy = new(0.95) }) }, "more than 90%", "fdb status"},
+	"a kept group fails":               {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
+	"a kept group is not there":        {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
+	"a pod is missing":                 {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
+	"a pod without a node":             {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
+	"a crash loop":                     {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
+	"a pod that terminated":            {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
+	"a pod that terminates forever":    {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
+	"stateless pods that wait long":    {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
+	"the only copy may leave its node": {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
+	"a tainted node":                   {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
+	"a tainted node for long":          {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
+	"a resource that is being deleted": {"DEL-001", func(f *Facts) {
+		f.Cluster.DeletionTimestamp, f.Cluster.Finalizers = new(metav1.NewTime(f.Now.Add(-time.Hour))), []string{"example.com/held"}
+	}, "FoundationDBCluster sample is being deleted since 2026-11-20T11:00:00Z, held by finalizer example.com/held; all pods and PVCs go with it", "fdb status"},
+	"a namespace that is being deleted": {"DEL-002", func(f *Facts) {
+		f.Namespace.Object = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fdb", DeletionTimestamp: new(metav1.NewTime(f.Now.Add(-time.Hour)))}}
+	}, "Namespace fdb is being deleted since 2026-11-20T11:00:00Z; all pods and PVCs go with it", "fdb status"},
+	"a PVC that is being deleted":           {"DEL-003", deleteClaim(corev1.PersistentVolumeReclaimRetain), "it ends with the pod of log-", "fdb replace sample log-"},
+	"a volume that is deleted with its PVC": {"DEL-004", deleteClaim(corev1.PersistentVolumeReclaimDelete), "it has the reclaim policy Delete, and its PVC", "patch pv"},
+	"a ConfigMap that is being deleted": {"DEL-005", func(f *Facts) {
+		f.ConfigMap.DeletionTimestamp = new(metav1.NewTime(f.Now))
+	}, "it is being deleted", "get configmap"},
 	"a PVC is missing":                    {"VOL-001", func(f *Facts) { delete(f.Volumes, f.first("log").PVCName(f.Cluster)) }, "is missing", "fdb plan"},
 	"a PVC without a volume":              {"VOL-002", func(f *Facts) { f.Volumes[f.first("log").PVCName(f.Cluster)].Status.Phase = corev1.ClaimPending }, "Pending", "describe pvc"},
 	"a full disk":                         {"VOL-003", disk(9), "less than 10%", "get process-groups"},

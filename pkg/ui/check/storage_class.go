@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -133,10 +134,7 @@ func (f Facts) retain(claims []string) []string {
 			volumes = append(volumes, v)
 		}
 	}
-	if len(volumes) == 0 {
-		return nil
-	}
-	return slices.Concat([]string{"patch", "pv"}, volumes, []string{"-p", `{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}`})
+	return inspect.RetainArgs(volumes...)
 }
 
 func missingClasses(f Facts) ([]Finding, string) {

@@ -1,0 +1,85 @@
+package why
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+)
+
+// goingInput is a healthy cluster in which the PVC of storage-1 is being deleted.
+func goingInput(t *testing.T) Input {
+	t.Helper()
+	in := HealthyInput(t)
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Name: in.Cluster.ProcessGroup("storage-1").PVCName(in.Cluster), DeletionTimestamp: new(metav1.NewTime(in.Now.Add(-time.Minute))), Finalizers: []string{"kubernetes.io/pvc-protection"},
+	}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-1"}}
+	in.Volumes = map[string]*corev1.PersistentVolumeClaim{claim.Name: claim}
+	return in
+}
+
+func TestWhyNamesAPVCThatIsBeingDeletedAndItsReplacement(t *testing.T) {
+	in := goingInput(t)
+	in.BoundVolumes = map[string]*corev1.PersistentVolume{"pv-1": {Spec: corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimDelete}}}
+	v := NewReport(meta, in)
+	if v.State != Blocked || len(v.Items) == 0 || v.Items[0].Subjects[0] != "storage-1" || v.Items[0].Since == nil {
+		t.Fatalf("got %s, %+v", v.State, v.Items)
+	}
+	for _, words := range []string{"PVC sample-storage-1-data, which is being deleted for 60s", "held by finalizer kubernetes.io/pvc-protection", "volume pv-1 has the reclaim policy Delete"} {
+		if !strings.Contains(v.Summary, words) {
+			t.Errorf("the summary lacks %q: %s", words, v.Summary)
+		}
+	}
+	if len(v.Next) != 2 || !strings.Contains(v.Next[0], "fdb replace sample storage-1") || !strings.Contains(v.Next[1], "patch pv pv-1") {
+		t.Errorf("next %q", v.Next)
+	}
+}
+
+func TestWhyReportsAnUnreadReclaimPolicyAsUnknown(t *testing.T) {
+	in := goingInput(t)
+	in.BoundVolumesHidden = "reading is forbidden"
+	if v := NewReport(meta, in); !strings.Contains(v.Summary, "the reclaim policy of volume pv-1 is unknown: reading is forbidden") {
+		t.Errorf("got %s", v.Summary)
+	}
+}
+
+func TestWhyBeginsWithTheDeletionOfTheCluster(t *testing.T) {
+	in := goingInput(t)
+	in.Cluster.DeletionTimestamp, in.Cluster.Finalizers = new(metav1.NewTime(in.Now)), []string{"example.com/held"}
+	v := NewReport(meta, in)
+	if v.State != Blocked || !strings.HasPrefix(v.Summary, "cluster is being deleted") || !strings.Contains(v.Summary, "finalizer example.com/held holds it") {
+		t.Errorf("got %s, %s", v.State, v.Summary)
+	}
+	if len(v.Next) != 1 || !strings.Contains(v.Next[0], "patch pv pv-1 -p") {
+		t.Errorf("next %q", v.Next)
+	}
+}
+
+// A cluster that does not last is not healthy, whatever its database reports, and begins with that.
+func TestNothingThatIsBeingDeletedIsHealthy(t *testing.T) {
+	asked := new(metav1.NewTime(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)))
+	tests := map[string]struct {
+		given func(*Input)
+		want  string
+	}{
+		"a PVC":       {func(*Input) {}, "PVC sample-storage-1-data is being deleted since "},
+		"the cluster": {func(in *Input) { in.Cluster.DeletionTimestamp = asked }, "FoundationDBCluster sample is being deleted since 2026-11-20T11:00:00Z"},
+		"the namespace": {func(in *Input) {
+			in.Namespace.Object = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fdb", DeletionTimestamp: asked}}
+		}, "Namespace fdb is being deleted since 2026-11-20T11:00:00Z"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := goingInput(t)
+			tc.given(&in)
+			v := inspect.NewStatusView(meta, in.Facts)
+			if v.State == inspect.StateHealthy || !strings.HasPrefix(v.Reasons[0], tc.want) || len(v.Deletions) == 0 {
+				t.Errorf("got %s, %q", v.State, v.Reasons)
+			}
+		})
+	}
+}
