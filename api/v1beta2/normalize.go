@@ -28,12 +28,18 @@ func (c *FoundationDBCluster) Normalized() (*FoundationDBCluster, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("check cluster %s: %w", c.Name, err)
 	}
+	return c.NormalizedToRead(), nil
+}
+
+// NormalizedToRead returns the same copy of a spec that may be invalid: reading requires no valid spec. Nothing may be
+// changed by it where Validate returns an error.
+func (c *FoundationDBCluster) NormalizedToRead() *FoundationDBCluster {
 	n := c.DeepCopy()
-	n.takeAnnotations() // whose errors Validate has returned
+	n.takeAnnotations() // whose errors Validate returns
 	n.spellOutTemplates()
 	n.spellOutImages()
 	n.Spec.Buggify.moveCrashLoop()
-	return n, nil
+	return n
 }
 
 func (c *FoundationDBCluster) spellOutTemplates() {

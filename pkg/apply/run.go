@@ -86,7 +86,7 @@ func (r *Run) remember(e reconcile.Event) {
 // observer rejects specs that must not be carried out, if the run carries them out.
 func (r *Run) observer() reconcile.Observer {
 	if r.readsOnly {
-		return r.Session
+		return specObserver{Observer: r.Session, key: r.Key}
 	}
 	return specObserver{Observer: r.Session, key: r.Key, stages: r.StageList}
 }

@@ -44,7 +44,7 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	if facets&plan.ClusterResource == 0 || into.Cluster == nil {
 		return nil
 	}
-	if err := validateSpec(into.Cluster, o.stages); err != nil {
+	if err := errors.Join(invalid(*into, o.stages), validateSpec(into.Cluster, o.stages)); err != nil {
 		return &reconcile.InvalidSpecError{Err: &live.InvalidResourceError{Key: o.key, Err: err}}
 	}
 	return nil
@@ -52,12 +52,20 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 
 // MayCarryOut rejects a spec at the start that a pass would reject when it reads it.
 func MayCarryOut(e *session.Env, c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
-	err := validateSpec(c, from)
+	err := errors.Join(c.Validate(), validateSpec(c, from))
 	if err == nil {
 		return nil
 	}
 	return exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", c.Name, c.Namespace, err),
 		e.KubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
+}
+
+// invalid returns the errors of a spec that stages need; nil where they do the same whatever it has.
+func invalid(s plan.Snapshot, from []plan.Stage) error {
+	if !plan.NeedsSpec(from) {
+		return nil
+	}
+	return plan.InvalidSpecError(s.InvalidSpec)
 }
 
 func validateSpec(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {

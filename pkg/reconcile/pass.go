@@ -300,6 +300,11 @@ func (p *Pass) refresh(ctx context.Context, stage plan.Stage, facets plan.Facet)
 	if err := p.Observer.Observe(ctx, &p.snap, stale); err != nil {
 		return err
 	}
+	if plan.NeedsSpec(p.Stages) {
+		if err := plan.InvalidSpecError(p.snap.InvalidSpec); err != nil {
+			return &InvalidSpecError{Err: err}
+		}
+	}
 	p.fresh |= stale
 	p.Report(Observed{Facets: stale, Snapshot: p.snap})
 	return nil

@@ -99,8 +99,7 @@ func bareName(text string) (string, error) {
 	return name, nil
 }
 
-// Read reads a cluster and validates its spec, so that not every stage of a pass has to report
-// an invalid one.
+// Read reads a cluster. Its spec may be invalid: what is changed by it is refused by the pass that would do so.
 func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedName) (*v1beta2.FoundationDBCluster, error) {
 	cluster := &v1beta2.FoundationDBCluster{}
 	err := c.Get(ctx, key, cluster)
@@ -112,11 +111,16 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 	case err != nil:
 		return nil, fmt.Errorf("read FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err)
 	}
-	if _, err := cluster.Normalized(); err != nil {
-		return nil, exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", key.Name, key.Namespace, err),
-			e.KubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name))
-	}
 	return cluster, nil
+}
+
+// RequireValid refuses a cluster whose spec is invalid.
+func (e *Env) RequireValid(c *v1beta2.FoundationDBCluster) error {
+	if err := c.Validate(); err != nil {
+		return exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", c.Name, c.Namespace, err),
+			e.KubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
+	}
+	return nil
 }
 
 // isMissingKind reports whether the API server does not have the resource type; it returns the

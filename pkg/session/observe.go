@@ -170,6 +170,9 @@ func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	if warning := s.Clock.Warning(); warning != "" {
 		facts.Warnings = append(facts.Warnings, warning)
 	}
+	if err := plan.InvalidSpecError(s.InvalidSpec); err != nil {
+		return unjudged(facts, s)
+	}
 	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
 	if d.Hold != nil && d.Hold.Manual {
 		facts.Unjudged = d.Hold.Text()
@@ -188,5 +191,15 @@ func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Snapshot = s
 	facts.Desired = objects.DesiredConfiguration(s.Cluster)
 	facts.Gaps, facts.MarkReasons = statusstages.Gaps(s), replacements.MarkReasons(s, plan.Options{})
+	return facts.IndexProcesses()
+}
+
+// unjudged shows a cluster whose spec is invalid as it was recorded: nothing is compared with such a spec.
+func unjudged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
+	facts.Unjudged = "the spec is invalid"
+	facts.Snapshot = s
+	facts.Desired = objects.DesiredConfiguration(s.Cluster)
+	facts.Gaps.Reasons = []string{facts.Unjudged}
+	facts.Gaps.Generations = s.Cluster.Status.Generations
 	return facts.IndexProcesses()
 }

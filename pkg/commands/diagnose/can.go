@@ -82,6 +82,9 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
+	if err := env.RequireValid(resource); err != nil {
+		return err // every answer is about what a pass would do
+	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	env.About = key
 	v, err := can(ctx, env, key, q)

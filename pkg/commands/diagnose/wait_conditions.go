@@ -136,11 +136,7 @@ func parseRuns(value string) (waiting.WaitCondition, error) {
 
 // possible rejects conditions that this cluster can never meet.
 func possible(conditions []string, cluster *session.Cluster) error {
-	normal, err := cluster.Normalized()
-	if err != nil {
-		return exit.Usage(err)
-	}
-	most := normal.FaultTolerance()
+	most := cluster.NormalizedToRead().FaultTolerance()
 	for _, text := range conditions {
 		value, isTolerance := strings.CutPrefix(text, "tolerance=")
 		if zones, err := strconv.Atoi(value); isTolerance && err == nil && zones > most {

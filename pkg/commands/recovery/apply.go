@@ -91,6 +91,9 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
+	if err := env.RequireValid(cluster); err != nil {
+		return err
+	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	p, err := readPlan(o.plan, key)

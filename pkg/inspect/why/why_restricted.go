@@ -36,6 +36,9 @@ func (w *why) restriction(r inspect.Restriction) Chain {
 		c.State = Waiting // it expires
 	case r.Code == inspect.RestrictionPauseOverdue:
 		c.Subjects = []string{subjectCluster}
+	case r.Code == inspect.RestrictionInvalidSpec:
+		c.Subjects, c.rank = []string{subjectCluster}, rankFailure
+		c.Next = []string{w.Kubectl("edit", "foundationdbcluster", w.name)}
 	}
 	c.Next = append(c.Next, w.FDB(r.Command...))
 	return c
@@ -54,6 +57,8 @@ func summaryOf(code inspect.RestrictionCode) string {
 		return "has a zone under maintenance"
 	case inspect.RestrictionDataDistribution, inspect.RestrictionStorageFailures:
 		return "does not replace lost copies"
+	case inspect.RestrictionInvalidSpec:
+		return "has an invalid spec"
 	case inspect.RestrictionPauseOverdue:
 		return "is paused for longer than planned"
 	case inspect.RestrictionPaused:

@@ -42,10 +42,7 @@ func (w *Cluster) Lock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take the database's lock: %w", err)
 	}
-	normalized, err := cluster.Normalized()
-	if err != nil {
-		return &InvalidResourceError{Key: w.Key, Err: err}
-	}
+	normalized := cluster.NormalizedToRead()
 	if !normalized.LocksUsed() || !normalized.Status.Configured {
 		return nil
 	}

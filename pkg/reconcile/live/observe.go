@@ -37,7 +37,7 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 		if err != nil {
 			return explain(err)
 		}
-		into.Cluster = cluster
+		into.Cluster, into.InvalidSpec = cluster, plan.InvalidFields(w.known.cluster().Validate())
 	}
 	if err := w.reader.readObjects(ctx, into, facets); err != nil {
 		return explain(err)
@@ -58,10 +58,7 @@ func readCluster(ctx context.Context, c client.Reader, key types.NamespacedName)
 		}
 		return nil, nil, fmt.Errorf("read FoundationDBCluster %s: %w", key.Name, err)
 	}
-	if normalized, err = stored.Normalized(); err != nil {
-		return nil, nil, &InvalidResourceError{Key: key, Err: err}
-	}
-	return stored, normalized, nil
+	return stored, stored.NormalizedToRead(), nil
 }
 
 // Given is a resource that the command has read just before, and when. The zero value is none.
@@ -106,9 +103,7 @@ func (r *reader) readResource(ctx context.Context) (*v1beta2.FoundationDBCluster
 
 func (r *reader) firstOrRead(ctx context.Context) (stored, normalized *v1beta2.FoundationDBCluster, err error) {
 	if given := r.known.takeGiven(); given != nil {
-		if normalized, err = given.Normalized(); err == nil {
-			return given, normalized, nil
-		}
+		return given, given.NormalizedToRead(), nil
 	}
 	return readCluster(ctx, r.Client, r.Key)
 }

@@ -181,17 +181,19 @@ func TestObservingAMissingResourceReturnsNotFound(t *testing.T) {
 	}
 }
 
-func TestObservingAnInvalidResourceReturnsInvalidResourceError(t *testing.T) {
+func TestObservingAnInvalidResourceReadsEverythingAndReportsItsErrors(t *testing.T) {
 	cluster := sample()
 	cluster.Spec.Version = "nonsense"
 	f := newField(t, cluster)
 	var s plan.Snapshot
-	err := f.cluster.Observe(t.Context(), &s, plan.Everything)
-	if _, ok := errors.AsType[*live.InvalidResourceError](err); !ok || !strings.Contains(err.Error(), "nonsense") {
-		t.Errorf("got %v, want an InvalidResourceError about the version", err)
+	if err := f.cluster.Observe(t.Context(), &s, plan.Everything); err != nil {
+		t.Fatal(err)
 	}
-	if got := f.log.all(); len(got) != 1 {
-		t.Errorf("made the requests %v, want the record only", got)
+	if len(s.InvalidSpec) != 1 || s.InvalidSpec[0].Field != "spec.version" || !strings.Contains(s.InvalidSpec[0].Message, "nonsense") {
+		t.Errorf("got the errors %+v, want one about the version", s.InvalidSpec)
+	}
+	if s.Pods == nil {
+		t.Error("the objects were not read")
 	}
 }
 

@@ -37,6 +37,10 @@ type Snapshot struct {
 	// Namespace is the namespace of the cluster.
 	Namespace NamespaceObject
 	// Nodes by name; nil where they do not matter, see NodesMatter.
+	// InvalidSpec are the errors of the spec; none for a valid one. A stage that needs the spec must not decide by an
+	// invalid one.
+	InvalidSpec []InvalidField
+	// Nodes by name; nil where no rule of the spec needs them.
 	Nodes map[string]*corev1.Node
 	// NodesHidden is why the nodes cannot be read; empty when they can. Missing permission is
 	// a fact: a pass needs nodes only for their taints.

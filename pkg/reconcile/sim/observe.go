@@ -23,11 +23,7 @@ import (
 // Observe implements reconcile.Observer.
 func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	if facets&plan.ClusterResource != 0 {
-		normalized, err := w.Resource.Normalized()
-		if err != nil {
-			return err
-		}
-		into.Cluster = normalized
+		into.Cluster, into.InvalidSpec = w.Resource.NormalizedToRead(), plan.InvalidFields(w.Resource.Validate())
 	}
 	if facets&plan.Nodes != 0 {
 		into.Nodes, into.NodesHidden = w.nodes(), w.NodesHidden

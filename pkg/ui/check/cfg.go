@@ -26,6 +26,11 @@ func settings() []Rule {
 			Why:  "Arguments, variables, annotations and keys of the ConfigMap that a pass sets identify the processes and configure them. With other values a pass finds no process of the cluster again, so none is carried out.",
 			find: overrides,
 		},
+		{
+			Code: "CFG-011", Severity: Error, Title: "The spec is valid",
+			Why:  "No pass and no operator reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. Commands that read work, as do those that need no spec.",
+			find: invalidFields,
+		},
 	}
 }
 
@@ -42,6 +47,14 @@ func droppedFields(f Facts) ([]Finding, string) {
 			message += ": use " + lost.Successor
 		}
 		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, message, "explain", "foundationdbcluster.spec")...)
+	}
+	return found, ""
+}
+
+func invalidFields(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, field := range f.InvalidSpec {
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, field.Message, "edit", "foundationdbcluster", f.Cluster.Name)...)
 	}
 	return found, ""
 }

@@ -210,6 +210,9 @@ var problems = map[string]problem{
 	"an image of another version": {"UPGRADE-010", func(f *Facts) {
 		f.Cluster.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{Tag: "7.1.38"}}
 	}, "is an image of 7.1.38, and spec.version is 7.3.79: set the tag of 7.3.79, or remove it", "edit foundationdbcluster sample"},
+	"an invalid field": {"CFG-011", func(f *Facts) {
+		f.InvalidSpec = []plan.InvalidField{{Field: "spec.version", Message: "spec.version: Invalid value: \"seven\""}}
+	}, "spec.version: Invalid value", "edit foundationdbcluster sample"},
 	"an argument that a pass sets": {"CFG-010", func(f *Facts) {
 		settings := f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
 		settings.CustomParameters = v1beta2.FoundationDBCustomParameters{"locality-zoneid=a"}

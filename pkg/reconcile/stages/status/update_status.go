@@ -43,6 +43,9 @@ const statusReads = plan.Everything &^ plan.DisruptionBudgets
 // recordStatus decides to write the status that results from the facts, if it differs from the
 // present one.
 func recordStatus(s plan.Snapshot) plan.Decision {
+	if len(s.InvalidSpec) > 0 {
+		return plan.Decision{} // the other stages of such a pass do not need the status of now
+	}
 	status, err := NewStatus(s)
 	if err != nil {
 		return readings.InvalidSpec(err)

@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// InvalidField is one error of a spec.
+type InvalidField struct {
+	// Field is the path of the field or annotation.
+	Field string `json:"field"`
+	// Message is the whole error, with the value and what it must be.
+	Message string `json:"message"`
+}
+
+// InvalidFields returns the errors of a validation, each with its field; none for nil.
+func InvalidFields(err error) []InvalidField {
+	if err == nil {
+		return nil
+	}
+	var all []InvalidField
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			all = append(all, InvalidFields(one)...)
+		}
+		return all
+	}
+	var of *field.Error
+	if errors.As(err, &of) {
+		return []InvalidField{{Field: of.Field, Message: of.Error()}}
+	}
+	return []InvalidField{{Message: err.Error()}}
+}
+
+// InvalidSpecError returns the errors as one; nil for none.
+func InvalidSpecError(fields []InvalidField) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	messages := make([]string, len(fields))
+	for i, f := range fields {
+		messages[i] = f.Message
+	}
+	return errors.New(strings.Join(messages, "\n"))
+}
+
+// withoutSpec are the stages that do the same whatever the spec has: they end or show what users began, or write one
+// field that they own.
+var withoutSpec = []StageName{
+	StageUncordonNodes, StageIncludeTargets, StageStopMaintenance, StageMaintainZone, StagePauseOperators, StageResumeOperators,
+	StageHoldLock, StageReleaseLock, StageChangeDenyList,
+	StageUpdateStatus, // which decides nothing by an invalid spec
+}
+
+// NeedsSpec reports whether any of the stages decides by the spec.
+func NeedsSpec(all []Stage) bool {
+	others := func(s Stage) bool { return s.Name != StageUpdateStatus }
+	return !slices.ContainsFunc(all, others) ||
+		slices.ContainsFunc(all, func(s Stage) bool { return !slices.Contains(withoutSpec, s.Name) })
+}
