@@ -115,7 +115,7 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 }
 
 // RequireValid refuses a cluster whose spec is invalid.
-func (e *Env) RequireValid(c *v1beta2.FoundationDBCluster) error {
+func RequireValid(e *Env, c *v1beta2.FoundationDBCluster) error {
 	if err := c.Validate(); err != nil {
 		return exit.Usage(fmt.Errorf("FoundationDBCluster %s in namespace %s is invalid: %w", c.Name, c.Namespace, err),
 			e.KubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))

@@ -82,7 +82,7 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := env.RequireValid(resource); err != nil {
+	if err := session.RequireValid(env, resource); err != nil {
 		return err // every answer is about what a pass would do
 	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}

@@ -91,7 +91,7 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := env.RequireValid(cluster); err != nil {
+	if err := session.RequireValid(env, cluster); err != nil {
 		return err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
