@@ -49,7 +49,7 @@ const (
 	secretObjects = "secret-object"
 	// repeated hides secrets that another redactor found, wherever else they are.
 	repeated = "repeated-secret"
-	// unknownVariables and unknownAnnotations hide values whose names are not known to be harmless.
+	// unknownVariables and unknownAnnotations hide values whose names no allow list has.
 	unknownVariables, unknownAnnotations = "unknown-variable", "unknown-annotation"
 )
 
