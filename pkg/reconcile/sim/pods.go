@@ -232,8 +232,8 @@ func (w *Cluster) settled(pod *corev1.Pod) bool {
 	switch {
 	case w.neverStarts(pod):
 		return true
-	case pod.Spec.NodeName != "" && len(pod.Status.ContainerStatuses) > 0 && w.deadImage(pod) != "":
-		return true
+	case pod.Status.Phase != corev1.PodRunning && len(pod.Status.ContainerStatuses) > 0 && w.deadImage(pod) != "":
+		return true // a pod that runs keeps its other containers
 	case pod.Spec.NodeName == "", pod.Status.Phase != corev1.PodRunning:
 		return false
 	case w.ConfigMap == nil, running.desired == 0:
