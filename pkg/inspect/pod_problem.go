@@ -122,20 +122,22 @@ func (f Facts) kept(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 
 // leftover is the problem of a removed process group whose PVC or service does not terminate.
 func (f Facts) leftover(g *v1beta2.ProcessGroupStatus) *Problem {
-	for _, k := range readings.TerminatingOf(f.Snapshot, g) {
-		kind := map[string]string{readings.KindPVC: "pvc", readings.KindService: "service"}[k.Kind]
-		t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: "leftover " + k.Kind, Own: true}
-		t.Message = "does not terminate"
-		if len(k.Finalizers) > 0 {
-			t.Message += ", waits for its finalizers " + strings.Join(k.Finalizers, ", ")
-			t.Key += " " + strings.Join(k.Finalizers, ",")
-		}
-		if k.Stuck {
-			t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
-		}
-		return t
+	all := readings.TerminatingOf(f.Snapshot, g)
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	k := all[0]
+	kind := map[string]string{readings.KindPVC: "pvc", readings.KindService: "service"}[k.Kind]
+	t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: "leftover " + k.Kind, Own: true}
+	t.Message = "does not terminate"
+	if len(k.Finalizers) > 0 {
+		t.Message += ", waits for its finalizers " + strings.Join(k.Finalizers, ", ")
+		t.Key += " " + strings.Join(k.Finalizers, ",")
+	}
+	if k.Stuck {
+		t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
+	}
+	return t
 }
 
 func (f Facts) ended(pod *corev1.Pod) *Problem {

@@ -39,9 +39,9 @@ func (f Facts) Judge(v StatusView) (State, []string) {
 	if len(deletions) == 0 {
 		return state, reasons
 	}
-	leading := make([]string, len(deletions))
-	for i, d := range deletions {
-		leading[i] = d.Message
+	leading := make([]string, 0, len(deletions)+len(reasons))
+	for _, d := range deletions {
+		leading = append(leading, d.Message)
 	}
 	if state == StateHealthy {
 		state = StateDegraded

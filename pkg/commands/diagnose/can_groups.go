@@ -66,8 +66,9 @@ func newCanReplace(env *session.Env) *cobra.Command {
 		Annotations: session.EffectReads.Declare(),
 		Short:       "Check whether process groups could be drained now",
 		Long: `Check whether process groups could be drained now for their replacement, once they are
-marked for removal, and whether the API server accepts their successors. They can be marked even if the answer
-is no, unless the successors are not accepted: passes then wait until it is yes.
+marked for removal, and whether the API server accepts their successors. They can be marked
+even if the answer is no, unless the successors are not accepted: passes then wait until
+it is yes.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether data would be moved immediately

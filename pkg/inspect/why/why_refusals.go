@@ -10,7 +10,7 @@ import (
 // wasRefused adds that the API server did not accept the object of an action when a pass wrote it last: the next
 // pass only tries again.
 func (w *why) wasRefused(c *Chain, item planned.PlanItem) bool {
-	r, refused := plan.RefusalOf(item.Details, w.Facts.Refusals())
+	r, refused := plan.RefusalOf(item.Details, w.Refusals())
 	if !refused {
 		return false
 	}
@@ -27,7 +27,7 @@ func (w *why) byRefusals(items []planned.PlanItem, c *Chain) bool {
 	}
 	var all []plan.Refusal
 	for _, item := range items {
-		if r, refused := plan.RefusalOf(item.Details, w.Facts.Refusals()); refused {
+		if r, refused := plan.RefusalOf(item.Details, w.Refusals()); refused {
 			all = append(all, r)
 		}
 	}

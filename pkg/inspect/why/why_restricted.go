@@ -13,7 +13,7 @@ func (w *why) restricted(v inspect.StatusView, backups []Chain) []Chain {
 	locks := slices.ContainsFunc(backups, func(c Chain) bool { return c.rank == rankRestore })
 	var chains []Chain
 	for _, r := range v.Restrictions {
-		if r.Effect != inspect.Informs && !(locks && r.Code == inspect.RestrictionLocked) {
+		if r.Effect != inspect.Informs && (!locks || r.Code != inspect.RestrictionLocked) {
 			chains = append(chains, w.restriction(r))
 		}
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,9 +42,7 @@ func violates(item corev1.LimitRangeItem, o metav1.Object) bool {
 // withDefaults returns the requests and limits of a container as the API server completes them.
 func withDefaults(item corev1.LimitRangeItem, r corev1.ResourceRequirements) (requests, limits corev1.ResourceList) {
 	requests, limits = corev1.ResourceList{}, corev1.ResourceList{}
-	for name, n := range item.Default {
-		limits[name] = n
-	}
+	maps.Copy(limits, item.Default)
 	for name, n := range r.Limits {
 		limits[name], requests[name] = n, n
 	}
@@ -52,9 +51,7 @@ func withDefaults(item corev1.LimitRangeItem, r corev1.ResourceRequirements) (re
 			requests[name] = n
 		}
 	}
-	for name, n := range r.Requests {
-		requests[name] = n
-	}
+	maps.Copy(requests, r.Requests)
 	return requests, limits
 }
 

@@ -20,7 +20,7 @@ const (
 // keeps it, it stays and is terminating.
 func (w *Cluster) deletePod(name string) {
 	pod := w.Pods[name]
-	if pod == nil || !w.Unending[name] && !(w.observed && w.down[pod.Spec.NodeName]) {
+	if pod == nil || !w.Unending[name] && (!w.observed || !w.down[pod.Spec.NodeName]) {
 		w.stopPod(name)
 		return
 	}

@@ -126,10 +126,14 @@ var problems = map[string]problem{
 	}, "for 1m0s more", "fdb maintenance off sample"},
 	"full disks":         {"AVAIL-010", limitedTo(0, "storage_server_min_free_space_ratio"), "starts no transactions: full (storage_server_min_free_space_ratio) (ended by larger volumes", "fdb why sample --performance"},
 	"an exhausted limit": {"AVAIL-010", limitedTo(500, "storage_server_write_queue_size"), "ratekeeper limits how many transactions start", "fdb why sample --performance"},
-	"data distribution is off": {"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabled = new(true) },
-		"data distribution is switched off", "fdb cli sample -- datadistribution on"},
-	"failures of storage processes are ignored": {"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabledForSSFailures = new(true) },
-		"ignores failures of storage processes", "fdb cli sample -- datadistribution enable ssfailure"},
+	"data distribution is off": {
+		"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabled = new(true) },
+		"data distribution is switched off", "fdb cli sample -- datadistribution on",
+	},
+	"failures of storage processes are ignored": {
+		"AVAIL-011", func(f *Facts) { f.Database.Status.Cluster.DataDistributionDisabledForSSFailures = new(true) },
+		"ignores failures of storage processes", "fdb cli sample -- datadistribution enable ssfailure",
+	},
 	"two zones for triple":             {"TOPO-001", func(f *Facts) { f.Desired.RedundancyMode = "three_data_hall" }, "", "fdb status"},
 	"a class that is short of groups":  {"TOPO-002", func(f *Facts) { f.Cluster.Spec.ProcessCounts.Storage = 6 }, "5 process groups, 6 desired", "fdb plan"},
 	"a key in two fault domains":       {"TOPO-003", packedInTwo, "pods with the distribution key storage-1 are in several fault domains", "get process-groups sample -o wide"},
