@@ -199,7 +199,9 @@ func TestCommandsOnADumpPrintTheSameAsOnTheCluster(t *testing.T) {
 // digestOfConnection are the digests of a plan that change with the ID of the connection string, which a dump hides.
 var digestOfConnection = regexp.MustCompile(`("connectionDigest"|"observed"): "[a-z0-9:]+"`)
 
-func withoutDigests(text string) string { return digestOfConnection.ReplaceAllString(text, "$1: DIGEST") }
+func withoutDigests(text string) string {
+	return digestOfConnection.ReplaceAllString(text, "$1: DIGEST")
+}
 
 func TestARedactedDumpShowsNoSpecChange(t *testing.T) {
 	g := newGiven(t)
