@@ -60,6 +60,20 @@ func (s *Status) MinReplicasRemaining() (least int, ok bool) {
 	return least, regions[true] && (regions[false] || !remote)
 }
 
+// RegionReplicas returns the fewest replicas that any piece of data has in the region with the most of them; ok is
+// false unless the team tracker of a region reports. It is as late as MinReplicasRemaining.
+func (s *Status) RegionReplicas() (least int, ok bool) {
+	if s.Cluster.Data == nil {
+		return 0, false
+	}
+	for _, tracker := range s.Cluster.Data.TeamTrackers {
+		if n := tracker.State.MinReplicasRemaining; n != nil {
+			least, ok = max(least, *n), true
+		}
+	}
+	return least, ok
+}
+
 // LogReplicas returns the fewest replicas that any set of logs of any generation
 // keeps; ok is false unless every generation reports.
 func (s *Status) LogReplicas() (least int, ok bool) {

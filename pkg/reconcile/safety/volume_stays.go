@@ -43,18 +43,19 @@ func startedBefore(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim) bool {
 
 // DataElsewhere checks whether the database needs nothing of the volume that a process group lost: data
 // and logs have more than one copy, and the database is available and fully recovered without this one.
-// A database without copies shows the loss of its only one a minute later.
+// Of two regions the one with the data counts: the copies of a lost one are what its volumes had. A database without copies
+// shows the loss of its only one a minute later.
 func DataElsewhere(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 	c := plan.Check{ID: plan.CheckCopyElsewhere, Subject: string(g.ProcessGroupID), Question: fmt.Sprintf("is all data of %s elsewhere?", g.ProcessGroupID), Gate: plan.GateReplicas, Need: "at least 1"}
 	if available := Available(s.Database); !available.OK {
 		c.Evidence = available.Evidence
 		return c
 	}
-	least, known := s.Database.Status.MinReplicasRemaining()
+	least, known := s.Database.Status.RegionReplicas()
 	switch {
 	case withoutCopies(s):
 		c.Evidence = "redundancy mode " + redundancyOf(s) + " keeps one copy, which was on that volume"
-	case !s.Database.Status.FullyRecovered():
+	case !s.Database.Status.FullyRecovered() && !hasTwoRegions(s): // of two regions a recovery ends only with both
 		c.Evidence = "the database is not fully recovered"
 	case !known:
 		c.Evidence = "the number of replicas of the data is unknown"
@@ -63,4 +64,9 @@ func DataElsewhere(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
 		c.Evidence = fmt.Sprintf("all data has %s without it, 1 required", phrase.Count(least, "replica"))
 	}
 	return c
+}
+
+func hasTwoRegions(s plan.Snapshot) bool {
+	c := s.Database.Status.Cluster.Configuration
+	return c != nil && c.UsableRegions > 1
 }

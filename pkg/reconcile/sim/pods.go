@@ -71,6 +71,7 @@ func (w *Cluster) step() {
 		pod := w.Pods[name]
 		switch {
 		case w.neverStarts(pod): // nothing can be done for it
+		case pod.Status.Phase != corev1.PodRunning && w.lacksVolume(pod): // Kubernetes starts no pod without its PVC
 		case pod.Spec.NodeName == "":
 			w.place(w.edited(name))
 		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
@@ -82,6 +83,13 @@ func (w *Cluster) step() {
 			w.monitor(pod)
 		}
 	}
+}
+
+// lacksVolume reports whether a PVC that a pod mounts does not exist.
+func (w *Cluster) lacksVolume(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && w.Volumes[v.PersistentVolumeClaim.ClaimName] == nil
+	})
 }
 
 // deadImage returns the name of the first container whose image no node can pull; empty without one.

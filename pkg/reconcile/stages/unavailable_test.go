@@ -94,7 +94,7 @@ func TestStagesDuringAnOutageDoNotChangeTheDatabase(t *testing.T) {
 		"ChangeCoordinators":                {holds: "cannot determine whether the coordinators are valid"},
 		"BounceProcesses":                   {holds: "the processes of 1 process group have to restart"},
 		"MaintenanceModeChecker":            {holds: "cannot determine whether maintenance is over"},
-		"UpdatePods":                        {holds: "none is deleted now: "},
+		"UpdatePods":                        {holds: "have to be recreated; "},
 		"RemoveServices":                    {}, // the spec needs it
 		"RemovePods":                        {holds: "storage-114: "},
 		"UpdateDisruptionBudget at the end": {does: []string{"ApplyDisruptionBudget"}, holds: "the PodDisruptionBudget allows no eviction"},

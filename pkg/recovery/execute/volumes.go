@@ -104,8 +104,12 @@ func (r Run) createPVCs(ctx context.Context, p recovery.Plan) error {
 		if err != nil || len(waits) == 0 {
 			return "", err
 		}
-		for _, a := range clusterstages.AddPVCs.Decide(s).Actions {
-			if err := r.createPVC(ctx, p.Bind, a); err != nil {
+		missing, err := clusterstages.MissingPVCs(s)
+		if err != nil {
+			return "", err
+		}
+		for _, create := range missing {
+			if err := r.createPVC(ctx, p.Bind, create); err != nil {
 				return "", err
 			}
 		}
@@ -131,9 +135,8 @@ func unbound(s plan.Snapshot, bind []recovery.Binding) ([]string, error) {
 }
 
 // createPVC creates one PVC of the plan; others are left to a pass.
-func (r Run) createPVC(ctx context.Context, bind []recovery.Binding, a plan.Action) error {
-	created, is := a.(plan.CreatePVC)
-	i := slices.IndexFunc(bind, func(b recovery.Binding) bool { return is && b.PVC == created.Name })
+func (r Run) createPVC(ctx context.Context, bind []recovery.Binding, created plan.CreatePVC) error {
+	i := slices.IndexFunc(bind, func(b recovery.Binding) bool { return b.PVC == created.Name })
 	if i < 0 {
 		return nil
 	}

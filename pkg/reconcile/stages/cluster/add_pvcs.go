@@ -33,11 +33,11 @@ var AddPVCs = plan.Stage{
 			if !lacksPVC(s, g) || inUse.Has(g) || lost[g] && !mayStartEmpty(s, g, &d) {
 				continue
 			}
-			want, err := objects.PersistentVolumeClaim(s.Cluster, g)
+			create, err := createPVC(s, g)
 			if err != nil {
 				return readings.InvalidSpec(err)
 			}
-			d.Actions = append(d.Actions, plan.CreatePVC{Group: g.ProcessGroupID, Name: want.Name, Object: want})
+			d.Actions = append(d.Actions, create)
 		}
 		if len(d.Actions) > 0 {
 			d.Why = "stateful process groups without a PVC"
@@ -45,6 +45,31 @@ var AddPVCs = plan.Stage{
 		d.Hold = inUse.HoldBefore(d.Hold)
 		return d
 	},
+}
+
+// MissingPVCs returns the PVCs of all stateful process groups without one, also of those that lost theirs: for a
+// recovery, which binds them to the volumes that they had.
+func MissingPVCs(s plan.Snapshot) ([]plan.CreatePVC, error) {
+	var all []plan.CreatePVC
+	for _, g := range s.Groups() {
+		if !lacksPVC(s, g) {
+			continue
+		}
+		create, err := createPVC(s, g)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, create)
+	}
+	return all, nil
+}
+
+func createPVC(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (plan.CreatePVC, error) {
+	want, err := objects.PersistentVolumeClaim(s.Cluster, g)
+	if err != nil {
+		return plan.CreatePVC{}, err
+	}
+	return plan.CreatePVC{Group: g.ProcessGroupID, Name: want.Name, Object: want}, nil
 }
 
 func lacksPVC(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
