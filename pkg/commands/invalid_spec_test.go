@@ -26,18 +26,44 @@ var invalidInputs = map[string]struct {
 
 // readers are all commands that read a cluster, with their arguments.
 var readers = [][]string{
-	{"status", "sample"}, {"status", "-A"}, {"why", "sample"}, {"why", "-A"}, {"why", "sample", "--performance"}, {"check", "sample"}, {"check", "-A"},
-	{"describe", "sample"}, {"tree", "sample"}, {"events", "sample"}, {"top", "sample"}, {"top", "processes", "sample"},
-	{"get", "clusters"}, {"get", "process-groups", "sample"}, {"get", "processes", "sample"}, {"get", "clients", "sample"}, {"get", "configuration", "sample"},
-	{"get", "coordinators", "sample"}, {"get", "nodes", "sample"}, {"get", "locks", "sample"},
-	{"exclusion", "list", "sample"}, {"exclusion", "status", "sample"}, {"coordinators", "list", "sample"},
-	{"wait", "sample", "--for", "available"}, {"history", "sample"}, {"operations", "list"}, {"operations", "follow", "sample"},
-	{"backup", "list"}, {"maintenance", "status", "sample"}, {"locks", "list", "sample"},
+	{"status", "sample"},
+	{"status", "-A"},
+	{"why", "sample"},
+	{"why", "-A"},
+	{"why", "sample", "--performance"},
+	{"check", "sample"},
+	{"check", "-A"},
+	{"describe", "sample"},
+	{"tree", "sample"},
+	{"events", "sample"},
+	{"top", "sample"},
+	{"top", "processes", "sample"},
+	{"get", "clusters"},
+	{"get", "process-groups", "sample"},
+	{"get", "processes", "sample"},
+	{"get", "clients", "sample"},
+	{"get", "configuration", "sample"},
+	{"get", "coordinators", "sample"},
+	{"get", "nodes", "sample"},
+	{"get", "locks", "sample"},
+	{"exclusion", "list", "sample"},
+	{"exclusion", "status", "sample"},
+	{"coordinators", "list", "sample"},
+	{"wait", "sample", "--for", "available"},
+	{"history", "sample"},
+	{"operations", "list"},
+	{"operations", "follow", "sample"},
+	{"backup", "list"},
+	{"maintenance", "status", "sample"},
+	{"locks", "list", "sample"},
 }
 
 // besideSpec are the commands that change what needs no valid spec.
 var besideSpec = [][]string{
-	{"pause", "sample", "--yes"}, {"resume", "sample", "--yes"}, {"maintenance", "off", "sample", "--yes"}, {"include", "sample", "--all", "--yes"},
+	{"pause", "sample", "--yes"},
+	{"resume", "sample", "--yes"},
+	{"maintenance", "off", "sample", "--yes"},
+	{"include", "sample", "--all", "--yes"},
 	{"uncordon", "node-1", "-c", "sample", "--yes"},
 }
 
@@ -74,7 +100,10 @@ func TestAnInvalidSpecIsRefusedByWhatNeedsIt(t *testing.T) {
 			g := healthy(t)
 			tc.given(g)
 			for _, args := range [][]string{
-				{"plan", "sample"}, {"reconcile", "sample", "--yes"}, {"coordinators", "repair", "sample", "--yes"}, {"replace", "sample", "--class", "storage", "--yes"},
+				{"plan", "sample"},
+				{"reconcile", "sample", "--yes"},
+				{"coordinators", "repair", "sample", "--yes"},
+				{"replace", "sample", "--class", "storage", "--yes"},
 				{"can", "reconcile", "sample"},
 			} {
 				if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.out.String()+g.err.String(), tc.says) {

@@ -28,8 +28,7 @@ func InvalidFields(err error) []InvalidField {
 		}
 		return all
 	}
-	var of *field.Error
-	if errors.As(err, &of) {
+	if of, is := errors.AsType[*field.Error](err); is {
 		return []InvalidField{{Field: of.Field, Message: of.Error()}}
 	}
 	return []InvalidField{{Message: err.Error()}}
