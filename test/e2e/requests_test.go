@@ -102,9 +102,10 @@ func TestRequestCountsOfCommandsStayWithinLimits(t *testing.T) {
 	t.Run("a reconcile with nothing to do", func(t *testing.T) {
 		r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--yes")
 		want(t, r, 0)
-		// One of them reads the Lease: another run's operation is reported before anything else.
-		if all, tools := len(sent), len(execs(sent)); all-tools > 9 || tools != 1 {
-			t.Errorf("%d requests and %d execs, want at most 9 and 1:\n%s", all-tools, tools, strings.Join(sent, "\n"))
+		// One of them reads the Lease: another run's operation is reported before anything else. Another one reads
+		// the namespace, which may be being deleted.
+		if all, tools := len(sent), len(execs(sent)); all-tools > 10 || tools != 1 {
+			t.Errorf("%d requests and %d execs, want at most 10 and 1:\n%s", all-tools, tools, strings.Join(sent, "\n"))
 		}
 	})
 	t.Run("a replacement", func(t *testing.T) {

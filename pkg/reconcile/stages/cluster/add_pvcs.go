@@ -77,11 +77,11 @@ func lacksPVC(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 }
 
 // lostVolumes returns the groups of a database whose PVCs were deleted, and apart those whose pods still
-// run with the volumes. Only a group whose pod had an address ever had a volume.
+// run with the volumes. Only a group whose pod had an address ever had a volume, and one of class coordinator has no data.
 func lostVolumes(s plan.Snapshot) (lost map[*v1beta2.ProcessGroupStatus]bool, inUse readings.VolumesGoing) {
 	lost = map[*v1beta2.ProcessGroupStatus]bool{}
 	for _, g := range s.Groups() {
-		if !lacksPVC(s, g) || len(g.Addresses) == 0 || !s.Cluster.Status.Configured {
+		if !lacksPVC(s, g) || g.ProcessClass == v1beta2.ProcessClassCoordinator || len(g.Addresses) == 0 || !s.Cluster.Status.Configured {
 			continue
 		}
 		if pod := s.Pod(g); pod != nil && pod.Status.Phase == corev1.PodRunning {
