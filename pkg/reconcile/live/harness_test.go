@@ -124,9 +124,23 @@ func (f *field) tick(d time.Duration) {
 		before[pod.Name] = pod.DeepCopy()
 		f.nodes.Pods[pod.Name] = pod
 	}
+	f.mirrorVolumes()
 	f.nodes.Tick(d)
 	for name, pod := range f.nodes.Pods {
 		f.publish(before[name], pod.DeepCopy())
+	}
+}
+
+// mirrorVolumes shows the nodes the PVCs that exist: no pod starts without its own.
+func (f *field) mirrorVolumes() {
+	f.t.Helper()
+	claims := &corev1.PersistentVolumeClaimList{}
+	if err := f.api.List(f.t.Context(), claims); err != nil {
+		f.t.Fatal(err)
+	}
+	clear(f.nodes.Volumes)
+	for i := range claims.Items {
+		f.nodes.Volumes[claims.Items[i].Name] = &claims.Items[i]
 	}
 }
 
