@@ -210,6 +210,24 @@ func TestUpdatePods(t *testing.T) {
 			},
 			Holds: "3 pods have to be recreated; the update stops at the first pod with the new spec that does not start: pod sample-stateless-105 cannot start container foundationdb: ImagePullBackOff, image",
 		},
+		"names a pod with the new spec that cannot start before what is not settled yet": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				cannotStart(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless), "ImagePullBackOff")
+				s.Pods["sample-storage-116"].DeletionTimestamp = new(stagestest.NoonTime())
+			}, Holds: "2 pods have to be recreated; the update stops at the first pod with the new spec that does not start: pod sample-stateless-105",
+		},
+		"recreates one pod of each class that has not proven itself once another class has": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				mode(v1beta2.PodUpdateModeAll)(s)
+				proven(s)
+				s.Cluster.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
+				for _, g := range s.Groups() {
+					if g.ProcessClass == v1beta2.ProcessClassStateless {
+						s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+					}
+				}
+			}, Does: []string{"recreate pods: sample-log-101, sample-stateless-105, sample-storage-114, sample-storage-115"}, Holds: "remaining",
+		},
 		"waits for a pod with the new spec that crashes": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				cannotStart(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless), "CrashLoopBackOff")
@@ -223,6 +241,10 @@ func TestUpdatePods(t *testing.T) {
 		},
 		"recreates an outdated pod that never started, at once": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) { neverStarted(s, "storage-116") }, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"keeps a pod that never started whose PVC is being deleted: the volume before holds the data": {
+			From: stagestest.OutdatedStorage, Given: stagestest.All(func(s *plan.Snapshot) { neverStarted(s, "storage-116") }, going("storage-114", "storage-115", "storage-116")),
+			Holds: "3 pods are not deleted, because the data on the volumes would be lost with them: ",
 		},
 		"recreates a pod that never started while the database is unavailable": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
