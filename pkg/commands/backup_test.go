@@ -157,6 +157,20 @@ func TestBackupStatusAsJSON(t *testing.T) {
 	valid(t, "backup status", []byte(text))
 }
 
+func TestViewsOfBackupsReportAWrongClock(t *testing.T) {
+	v := newVault(t)
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.cluster.Skew = 2 * time.Hour
+	for _, args := range [][]string{{"backup", "status", "nightly"}, {"backup", "describe", "nightly"}, {"backup", "list"}, {"restore", "status", "again"}} {
+		v.out.Reset()
+		v.err.Reset()
+		v.run(args...)
+		if warning := "the clock of this machine is 120m ahead"; strings.Count(v.err.String(), warning) != 1 {
+			t.Errorf("%v: want once %q in\n%s", args, warning, &v.err)
+		}
+	}
+}
+
 // What was recorded may be long past, so it is never shown as what is.
 func TestRecordedBackupStateIsNotShownAsCurrent(t *testing.T) {
 	v := newVault(t)

@@ -89,7 +89,7 @@ func newVault(t *testing.T) *vault {
 
 func (v *vault) open(e *session.Env, key types.NamespacedName) (session.Session, error) {
 	o := live.Options{
-		Client: v.api, Key: key, Holder: e.Holder, Clock: v.clock, Overrides: e.Overrides,
+		Client: v.api, Key: key, Holder: e.Holder, Clock: v.clock, ClockDifference: v.cluster.Clock, Overrides: e.Overrides,
 		Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
 		Command:   func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 	}

@@ -167,9 +167,7 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 // current.
 func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	facts.Recorded = s.Cluster
-	if warning := s.Clock.Warning(); warning != "" {
-		facts.Warnings = append(facts.Warnings, warning)
-	}
+	facts.Warnings = append(facts.Warnings, s.Clock.Warnings()...)
 	if err := plan.InvalidSpecError(s.InvalidSpec); err != nil {
 		return unjudged(facts, s)
 	}

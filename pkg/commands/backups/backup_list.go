@@ -79,7 +79,7 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 		Document: inspect.NewDocument("BackupList", env.Metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), inspect.SourceLive),
 		Items:    make([]inspect.BackupStatusView, len(keys)), Stores: []lists.BackupStoreView{},
 	}
-	warnings := make([]string, len(keys))
+	warnings := make([][]string, len(keys))
 	var group errgroup.Group
 	group.SetLimit(session.ParallelReads)
 	for i, key := range keys {
@@ -96,7 +96,11 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 		return cmdutil.Output{}, exit.CauseOf(ctx, ctx.Err())
 	}
 	v.Warnings = append(v.Warnings, emptyStoreWarnings(v)...)
-	v.Warnings = append(v.Warnings, slices.DeleteFunc(warnings, func(w string) bool { return w == "" })...)
+	for _, w := range slices.Concat(warnings...) {
+		if !slices.Contains(v.Warnings, w) { // all backups have the same clock
+			v.Warnings = append(v.Warnings, w)
+		}
+	}
 	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: session.NamesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name }),
 		Table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.List(env)) },
@@ -108,14 +112,14 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 }
 
 // backupOrWhyNot reads one backup of several. If it cannot be read, the others are still shown.
-func backupOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.BackupStatusView, string) {
+func backupOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.BackupStatusView, []string) {
 	s, conn := plan.Snapshot{}, session.Session(nil)
 	conn, err := session.BackupKind.Connect(env, key)
 	if err == nil {
 		err = conn.Observe(ctx, &s, plan.Backup|plan.Agents|plan.BackupStatus)
 	}
 	if err == nil {
-		return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), ""
+		return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), s.Clock.Warnings()
 	}
 	why := exit.Explain(err)
 	if s.Backup == nil {
@@ -123,7 +127,7 @@ func backupOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedN
 		s.Backup.Name, s.Backup.Namespace = key.Name, key.Namespace
 	}
 	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
-	return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), key.Namespace + "/" + key.Name + " could not be read: " + why
+	return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), []string{key.Namespace + "/" + key.Name + " could not be read: " + why}
 }
 
 // emptyStoreWarnings returns warnings about backups that the database reports as restorable although their

@@ -43,6 +43,8 @@ func (o ResourceViewOptions) Display(ctx context.Context, env *session.Env, kind
 		if err != nil {
 			return Output{}, exit.CauseOf(ctx, err)
 		}
-		return read(key, s), nil
+		seen := read(key, s)
+		seen.Warnings = append(seen.Warnings, s.Clock.Warnings()...)
+		return seen, nil
 	})
 }

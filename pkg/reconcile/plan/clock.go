@@ -44,6 +44,14 @@ func (c ClockFacts) direction() string {
 	return "ahead"
 }
 
+// Warnings returns the warning, if there is one, for documents that have several.
+func (c ClockFacts) Warnings() []string {
+	if warning := c.Warning(); warning != "" {
+		return []string{warning}
+	}
+	return nil
+}
+
 // Warning returns what a reader has to know of the clock of this machine; empty where it agrees.
 func (c ClockFacts) Warning() string {
 	switch check := c.Check(); {
