@@ -33,17 +33,43 @@ func identityOf(s plan.Snapshot) (of Identity, ok bool) {
 // bound reads for passes that may carry out approved actions only while the spec is the
 // approved one: the text of an action names what it creates, not its content.
 type bound struct {
-	reconcile.Observer
+	ofOne
 	approved *Approval
 }
 
 // Observe implements reconcile.Observer. No decision is made on a spec that was not approved.
 func (b bound) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
-	if err := b.Observer.Observe(ctx, into, facets); err != nil {
+	if err := b.ofOne.Observe(ctx, into, facets); err != nil {
 		return err
 	}
 	return b.approved.HoldsFor(*into)
 }
+
+// ofOne reads one resource, and refuses another one of the same name: the process groups of a command
+// are those of the resource with which its run began.
+type ofOne struct {
+	reconcile.Observer
+	// uid is the UID of the resource; empty before the first read.
+	uid *string
+}
+
+// Observe implements reconcile.Observer.
+func (o ofOne) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if err := o.Observer.Observe(ctx, into, facets); err != nil {
+		return err
+	}
+	now, read := identityOf(*into)
+	switch {
+	case !read:
+	case *o.uid == "":
+		*o.uid = now.UID
+	case *o.uid != now.UID:
+		return &reconcile.BeyondPlanError{Moved: recreated, Recreated: true}
+	}
+	return nil
+}
+
+const recreated = "the resource was deleted and recreated under the same name since the run began"
 
 // About binds the approval to what was shown. Approvals for another spec become void.
 func (a *Approval) About(of Identity) {
@@ -66,7 +92,7 @@ func (a *Approval) HoldsFor(s plan.Snapshot) error {
 		return nil
 	}
 	if now != *a.of && !a.wroteOnly(now, s) {
-		return &reconcile.BeyondPlanError{Moved: specChange(*a.of, now)}
+		return &reconcile.BeyondPlanError{Moved: specChange(*a.of, now), Recreated: a.of.UID != now.UID}
 	}
 	a.of, a.spec, a.wrote = &now, specsOf(s), nil
 	return nil

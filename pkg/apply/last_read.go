@@ -21,6 +21,8 @@ const lastReadAge = 5 * time.Second
 // progress of a command's targets is read right after a pass; nothing is decided by it.
 type readOnce struct {
 	session.Session
+	// of reads for the session.
+	of   ofOne
 	last *lastRead
 	now  time.Time
 }
@@ -31,9 +33,9 @@ func (r readOnce) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	*r.last = lastRead{}
 	age := r.now.Sub(last.database.AsOf)
 	if facets&plan.Database == 0 || !last.known || last.database.Status == nil || age < 0 || age > lastReadAge {
-		return r.Session.Observe(ctx, into, facets)
+		return r.of.Observe(ctx, into, facets)
 	}
-	if err := r.Session.Observe(ctx, into, facets&^plan.Database); err != nil {
+	if err := r.of.Observe(ctx, into, facets&^plan.Database); err != nil {
 		return err
 	}
 	into.Database = last.database

@@ -2,10 +2,16 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
@@ -45,7 +51,7 @@ func TestProgressReusesTheDatabaseStatusOfARecentPass(t *testing.T) {
 			r := &reads{}
 			for i := range 2 {
 				s := plan.Snapshot{}
-				if err := (readOnce{r, &tc.last, now}).Observe(t.Context(), &s, plan.ClusterResource|plan.Database); err != nil {
+				if err := (readOnce{r, ofOne{r, new(string)}, &tc.last, now}).Observe(t.Context(), &s, plan.ClusterResource|plan.Database); err != nil {
 					t.Fatal(err)
 				}
 				want := plan.ClusterResource | plan.Database
@@ -57,5 +63,30 @@ func TestProgressReusesTheDatabaseStatusOfARecentPass(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// renamed is a session whose resource is another one at each read.
+type renamed struct {
+	session.Session
+	uids []types.UID
+}
+
+func (r *renamed) Observe(_ context.Context, into *plan.Snapshot, _ plan.Facet) error {
+	into.Cluster = &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{UID: r.uids[0]}}
+	r.uids = r.uids[1:]
+	return nil
+}
+
+func TestTheProgressOfARunIsThatOfItsOwnResource(t *testing.T) {
+	r := &renamed{uids: []types.UID{"1", "1", "2"}}
+	uid := "1" // of the first pass
+	for i, want := range []bool{true, true, false} {
+		s := plan.Snapshot{}
+		err := (readOnce{r, ofOne{r, &uid}, &lastRead{}, time.Time{}}).Observe(t.Context(), &s, plan.ClusterResource)
+		var beyond *reconcile.BeyondPlanError
+		if (err == nil) != want || err != nil && !(errors.As(err, &beyond) && beyond.Recreated) {
+			t.Errorf("read %d: %v", i+1, err)
+		}
 	}
 }

@@ -48,6 +48,9 @@ type job struct {
 type outcome struct {
 	job
 
+	// uid is the UID of the resource with which the run began; empty before it was read.
+	uid string
+
 	count   int
 	acted   int
 	started time.Time // of the first pass
@@ -217,7 +220,7 @@ func (p *Passes) once(ctx context.Context) error {
 	beat := &session.Heartbeat{Env: p.Env}
 	defer beat.Start()()
 	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
-	pass.Observer, pass.Actor, pass.Permit = bound{p.observer(), &p.Approved}, p.Session, p.Approved.Permits
+	pass.Observer, pass.Actor, pass.Permit = bound{ofOne{p.observer(), &p.uid}, &p.Approved}, p.Session, p.Approved.Permits
 	pass.Continues = p.Last.Acted > 0
 	done, err := pass.Run(ctx)
 	s, known := pass.Current(plan.Database)
@@ -272,7 +275,7 @@ func (p *Passes) reporterWithProgress() func(reconcile.Event) {
 // one of the last pass that is not retryable.
 func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error) {
 	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.Last.Stopped, &beyond) && p.Env.Planned == nil && p.Env.Prompt().Interactive() {
+	if errors.As(p.Last.Stopped, &beyond) && !beyond.Recreated && p.Env.Planned == nil && p.Env.Prompt().Interactive() {
 		p.Env.Logf("%s", beyond.Error())
 		return true, p.ask(ctx)
 	}
@@ -308,7 +311,7 @@ func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error
 
 // readProgress reads how far the targets are.
 func (p *pacing) readProgress(ctx context.Context) error {
-	all, reached, err := p.Goal.Progress(ctx, readOnce{p.Session, &p.lastRead, p.Env.Clock.Now()})
+	all, reached, err := p.Goal.Progress(ctx, readOnce{p.Session, ofOne{p.Session, &p.uid}, &p.lastRead, p.Env.Clock.Now()})
 	if err != nil {
 		return fmt.Errorf("read the progress: %w", err)
 	}

@@ -200,7 +200,8 @@ func (w *watching) one(ctx context.Context) error {
 
 func isDeleted(done reconcile.PassDone) bool {
 	var missing *live.NotFoundError
-	return errors.As(failureOf(done), &missing)
+	var beyond *reconcile.BeyondPlanError
+	return errors.As(failureOf(done), &missing) || errors.As(done.Stopped, &beyond) && beyond.Recreated
 }
 
 // endingOf classifies how a pass ended, which determines the interval after it.

@@ -157,7 +157,7 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 			return exit.CauseOf(ctx, ctx.Err())
 		}
 		var beyond *reconcile.BeyondPlanError
-		if !errors.As(p.Last.Stopped, &beyond) || !p.Env.Prompt().Interactive() {
+		if !errors.As(p.Last.Stopped, &beyond) || beyond.Recreated || !p.Env.Prompt().Interactive() {
 			return nil
 		}
 		p.Env.Logf("%s: %s", p.subject(), beyond.Error())

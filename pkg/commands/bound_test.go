@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -55,7 +56,7 @@ func TestAnApprovedPlanIsRefusedAfterASpecChangeOrRecreation(t *testing.T) {
 		says  string
 	}{
 		"another spec":    {recompute, "G-PLAN: the spec changed since the plan was approved: generation 2, now 3"},
-		"another cluster": {remake, "G-PLAN: the approved resource was deleted and recreated under the same name"},
+		"another cluster": {remake, "G-PLAN: the resource was deleted and recreated under the same name since the run began"},
 	}
 	for name, tc := range tests {
 		for _, flags := range [][]string{{}, {"--wait"}} {
@@ -76,6 +77,36 @@ func TestAnApprovedPlanIsRefusedAfterASpecChangeOrRecreation(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The groups and the approval of a command are those of the resource with which it began.
+func TestARunDoesNotContinueOnAnotherClusterOfTheSameName(t *testing.T) {
+	tests := map[string]struct {
+		args    []string
+		answers string
+		passes  int
+	}{
+		"with --yes":                     {args: []string{"--yes"}},
+		"with --wait, after passes":      {args: []string{"--wait", "--yes"}, passes: 2},
+		"with an approval on a terminal": {answers: "y\ny\ny\n"},
+		"with --wait on a terminal":      {args: []string{"--wait"}, answers: "y\ny\ny\n", passes: 1},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := up(t)
+			id, acted := g.storage()[0], 0
+			g.cluster.Acted = nil
+			g.meddleAfter(tc.passes, func(c *v1beta2.FoundationDBCluster) {
+				remake(c)
+				c.Status.ProcessGroups = slices.DeleteFunc(c.Status.ProcessGroups, func(p *v1beta2.ProcessGroupStatus) bool { return string(p.ProcessGroupID) == id })
+				acted = len(g.cluster.Acted)
+			})
+			code := g.answering(tc.answers, append([]string{"replace", "sample", id}, tc.args...)...)
+			if text := g.out.String() + g.err.String(); code != exit.ExitConflict || !strings.Contains(text, "was deleted and recreated under the same name") || len(g.cluster.Acted) != acted {
+				t.Errorf("exit code %d, %d actions after %d: %s", code, len(g.cluster.Acted), acted, text)
+			}
+		})
 	}
 }
 

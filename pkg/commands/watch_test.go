@@ -214,6 +214,18 @@ func TestAWatchEndsWhenItsClusterIsDeleted(t *testing.T) {
 	}
 }
 
+func TestAWatchEndsWhenItsClusterIsRecreated(t *testing.T) {
+	w := &watched{given: up(t)}
+	w.steps = []func(){func() { remake(w.cluster.Resource); grow(w.given); w.ring(plan.ClusterResource) }}
+	acted := len(w.cluster.Acted)
+	if code := w.run("--yes"); code != exit.ExitDone || !strings.HasSuffix(w.out.String(), ": the cluster was deleted\n") {
+		t.Errorf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+	if len(w.cluster.Acted) != acted {
+		t.Errorf("did %v", w.cluster.Acted[acted:])
+	}
+}
+
 func TestAFailedLeaseReleaseDoesNotEndAWatch(t *testing.T) {
 	w := &watched{given: newGiven(t), counts: longerThanBetweenPasses}
 	w.endErr = errors.New("release the Lease: too many requests")

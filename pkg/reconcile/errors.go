@@ -50,6 +50,9 @@ type BeyondPlanError struct {
 	Action plan.Action
 	// Moved is how the cluster state has changed; empty for an action that was not approved.
 	Moved string
+	// Recreated is true if the resource is another one of the same name: no approval continues a run that
+	// began with the earlier one.
+	Recreated bool
 }
 
 func (e *BeyondPlanError) Error() string {
