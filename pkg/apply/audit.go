@@ -74,7 +74,7 @@ func (a *Auditor) report(ctx context.Context) func(reconcile.Event) {
 	}
 }
 
-// about sets the object that Events refer to, once it was read.
+// about sets the object that records refer to, each time another one was read.
 func (a *Auditor) about(s plan.Snapshot) {
 	kind, object := "FoundationDBCluster", client.Object(nil)
 	switch {
@@ -85,9 +85,10 @@ func (a *Auditor) about(s plan.Snapshot) {
 	case s.Cluster != nil:
 		object = s.Cluster
 	}
-	if a.events != nil || object == nil {
+	if object == nil || a.events != nil && a.events.About.UID == object.GetUID() {
 		return
 	}
+	a.run.UID = object.GetUID()
 	cl, err := a.env.Client()
 	if err != nil {
 		return // reported by the pass, which needs a client too

@@ -21,7 +21,7 @@ func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName
 	if len(unknown) == 0 {
 		return words, nil
 	}
-	known := removals(ctx, e, key)
+	known := removals(ctx, e, key, s.Cluster.UID)
 	for _, word := range words {
 		name := strings.TrimPrefix(strings.TrimPrefix(word, session.GroupPrefix), session.PodPrefix)
 		if slices.Contains(unknown, word) && known[name] {
@@ -33,17 +33,17 @@ func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName
 	return left, removed
 }
 
-// removals returns the removals of process groups in the audit. What cannot be read of it
-// proves nothing.
-func removals(ctx context.Context, e *session.Env, key types.NamespacedName) audit.Removals {
+// removals returns the removals of process groups of a cluster in the audit. What cannot be read of it
+// proves nothing, nor do records of another cluster of the same name.
+func removals(ctx context.Context, e *session.Env, key types.NamespacedName, cluster types.UID) audit.Removals {
 	known := audit.Removals{}
 	if path, err := audit.Path(e.Getenv); err == nil {
-		err = known.AddFile(path, audit.Run{Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+		err = known.AddFile(path, audit.Run{Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name, UID: cluster})
 		if err != nil {
 			e.Logf("warning: %s", err)
 		}
 	}
 	events, _ := e.Lookup().EventsOf(ctx, key, key.Name)
-	known.AddEvents(events)
+	known.AddEvents(events, cluster)
 	return known
 }

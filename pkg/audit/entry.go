@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -26,12 +28,40 @@ type Run struct {
 	Context   string `json:"context"`
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
+	// UID is the UID of the resource: another one of the same name has another UID. Empty in records of
+	// earlier releases.
+	UID types.UID `json:"uid,omitempty"`
 	// Command is the command line that repeats the run.
 	Command string `json:"command"`
 	// Reason is the value of --reason; empty without one.
 	Reason string `json:"reason,omitempty"`
 	// Plan is the digest of the approved plan of the run; empty without one.
 	Plan string `json:"plan,omitempty"`
+}
+
+// Match is whether a record is about a resource.
+type Match int
+
+// The matches. A record without a UID is about a resource of this name, which may be another one: it
+// proves nothing.
+const (
+	MatchNone Match = iota
+	MatchName
+	MatchUID
+)
+
+// Match returns whether the actions of a run were about the resource of another one. Contexts do not
+// identify API servers, so names alone never do more than match.
+func (r Run) Match(of Run) Match {
+	switch {
+	case r.UID != "" && of.UID != "":
+		if r.UID == of.UID {
+			return MatchUID
+		}
+	case r.Context == of.Context && r.Namespace == of.Namespace && r.Cluster == of.Cluster:
+		return MatchName
+	}
+	return MatchNone
 }
 
 // Entry is one action that ran.

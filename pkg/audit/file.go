@@ -63,9 +63,9 @@ func keepPrivate(file *os.File) error {
 	return file.Chmod(fileMode)
 }
 
-// ReadFile returns what the audit file at path has about the cluster of a run, in order, and how
-// many of its lines are no entries. Without a file there is nothing. What was read before an error
-// is returned with it.
+// ReadFile returns what the audit file at path has about the cluster of a run, or about one that may be
+// it, in order, and how many of its lines are no entries; see Run.Match. Without a file there is nothing.
+// What was read before an error is returned with it.
 func ReadFile(path string, of Run) (entries []Entry, broken int, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +89,7 @@ func Read(file io.Reader, of Run) (entries []Entry, broken int, err error) {
 		switch invalid := json.Unmarshal(line, &e); {
 		case invalid != nil && len(line) > 0:
 			broken++
-		case invalid == nil && e.Context == of.Context && e.Namespace == of.Namespace && e.Cluster == of.Cluster:
+		case invalid == nil && e.Match(of) != MatchNone:
 			entries = append(entries, e)
 		}
 		switch {

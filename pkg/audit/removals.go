@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -35,19 +36,24 @@ func removedBy(a plan.Action) []string {
 	}
 }
 
-// AddFile adds what the audit file at path has about the cluster of a run, and nothing without a
-// file.
+// AddFile adds what the audit file at path has about the cluster of a run, by its UID, and nothing
+// without a file.
 func (r Removals) AddFile(path string, of Run) error {
 	entries, _, err := ReadFile(path, of)
 	for _, e := range entries {
-		r.add(e.Result, e.Removes)
+		if e.Match(of) == MatchUID {
+			r.add(e.Result, e.Removes)
+		}
 	}
 	return err
 }
 
-// AddEvents adds what Events on the cluster's object report.
-func (r Removals) AddEvents(events []corev1.Event) {
+// AddEvents adds what Events of this program on the cluster's object report.
+func (r Removals) AddEvents(events []corev1.Event, cluster types.UID) {
 	for _, e := range events {
+		if cluster == "" || e.InvolvedObject.UID != cluster || e.ReportingController != component {
+			continue
+		}
 		result := Done
 		if e.Type != corev1.EventTypeNormal {
 			result = Failed

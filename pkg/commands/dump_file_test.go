@@ -268,6 +268,17 @@ func TestADumpHasLogsTracesStatusDocumentsAndViews(t *testing.T) {
 	}
 }
 
+func TestADumpHasNoAuditOfAnotherClusterOfTheSameName(t *testing.T) {
+	g := dumpable(t)
+	if len(dumpAt(t, g.dumped()).Files[dumps.AuditFile]) == 0 {
+		t.Fatal("the dump lacks the audit")
+	}
+	remake(g.cluster.Resource)
+	if text := dumpAt(t, g.dumped()).Files[dumps.AuditFile]; len(text) > 0 {
+		t.Errorf("the audit of the deleted cluster: %s", text)
+	}
+}
+
 func TestLogsOfADumpAreBounded(t *testing.T) {
 	g := dumpable(t)
 	d := dumpAt(t, g.dumped("--max-log-bytes", "2000"))

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -42,10 +41,7 @@ func (g *given) history(args ...string) history.View {
 func TestHistoryReadsOwnRunsFromTheFileAndOthersFromEvents(t *testing.T) {
 	g := replacedOnce(t)
 	own := g.history()
-	for i, e := range g.events {
-		e.Name = fmt.Sprint(e.Name, "-", i) // here all runs have the same ID
-		g.objects = append(g.objects, e)
-	}
+	g.keepEvents()
 	g.env["XDG_STATE_HOME"] = t.TempDir() // another user
 	others := g.history()
 	if len(own.Items) != 1 || len(others.Items) == 0 {
@@ -61,6 +57,26 @@ func TestHistoryReadsOwnRunsFromTheFileAndOthersFromEvents(t *testing.T) {
 	}
 	if !strings.Contains(a.Command, "kubectl fdb replace sample ") || a.Reason != "its disk fails" || a.User != "me@here" || a.Actions != 1 || a.Failed != 0 {
 		t.Errorf("got %+v", a)
+	}
+}
+
+func TestHistoryOmitsRunsOnAnotherClusterOfTheSameName(t *testing.T) {
+	g := replacedOnce(t)
+	g.keepEvents()
+	if v := g.history(); len(v.Items) != 1 || v.Items[0].UID != "1" {
+		t.Fatalf("before: %+v", v.Items)
+	}
+	remake(g.cluster.Resource)
+	if v := g.history(); len(v.Items) != 0 {
+		t.Errorf("runs of the deleted cluster: %+v", v.Items)
+	}
+	g.withoutUIDs()
+	if v := g.history(); len(v.Items) != 1 || v.Items[0].UID != "" || len(v.Warnings) != 1 || !strings.HasPrefix(v.Warnings[0], "1 run without the UID of the cluster") {
+		t.Errorf("a run of an earlier release: %+v, warnings %q", v.Items, v.Warnings)
+	}
+	g.run("history", "sample", "--run", "latest")
+	if !strings.Contains(g.out.String(), "of this name, and may be another one") {
+		t.Errorf("got %s", &g.out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -215,15 +216,18 @@ func TestARepeatedReplaceContinuesAfterSomeGroupsAreRemoved(t *testing.T) {
 		"the audit file knows": {},
 		"Events know, on another machine": {forget: func(g *given) {
 			g.env["XDG_STATE_HOME"] = t.TempDir()
-			for i, reported := range g.events {
-				reported.Name = fmt.Sprintf("after-%d", i)
-				g.objects = append(g.objects, reported)
-			}
-			g.events = nil
+			g.keepEvents()
 		}},
-		"a plan is of both":       {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
-		"unknown here":            {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
-		"no other was ever there": {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
+		"a plan is of both":                            {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
+		"the file is about a cluster that was deleted": {forget: func(g *given) { remake(g.cluster.Resource) }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"Events are about a cluster that was deleted": {forget: func(g *given) {
+			g.env["XDG_STATE_HOME"] = t.TempDir()
+			g.keepEvents()
+			remake(g.cluster.Resource)
+		}, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"the file is of an earlier release":              {forget: func(g *given) { g.withoutUIDs() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"unknown here":                                   {forget: func(g *given) { g.env["XDG_STATE_HOME"] = t.TempDir() }, want: exit.ExitUsage, says: "not found: STORAGE0"},
+		"no other was ever there":                        {more: []string{"storage-9"}, want: exit.ExitUsage, says: "not found: storage-9"},
 		"a mark is not removed from what does not exist": {more: []string{"--undo"}, want: exit.ExitUsage, says: "not found: STORAGE0"},
 	}
 	for name, tc := range tests {
@@ -249,6 +253,27 @@ func TestARepeatedReplaceContinuesAfterSomeGroupsAreRemoved(t *testing.T) {
 				t.Errorf("%s is still there: %t", before[1], still)
 			}
 		})
+	}
+}
+
+// keepEvents makes the Events that were written readable.
+func (g *given) keepEvents() {
+	for _, e := range g.events {
+		e.Name = fmt.Sprintf("%s-%d", e.Name, len(g.objects)) // here all runs have the same ID
+		g.objects = append(g.objects, e)
+	}
+	g.events = nil
+}
+
+// withoutUIDs makes the audit file one of an earlier release.
+func (g *given) withoutUIDs() {
+	g.t.Helper()
+	text, err := os.ReadFile(g.auditFile())
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile(g.auditFile(), bytes.ReplaceAll(text, []byte(`"uid":"1",`), nil), 0o600); err != nil {
+		g.t.Fatal(err)
 	}
 }
 

@@ -206,6 +206,9 @@ func WriteRun(w io.Writer, i history.Item, o ListOptions) error {
 		layout.Entry(w, "reason:   ", i.Reason)
 	}
 	layout.Entry(w, "run:      ", i.RunID+", from the "+string(i.Source))
+	if i.UID == "" {
+		layout.Entry(w, "cluster:  ", "of this name, and may be another one: no UID is recorded")
+	}
 	t := o.table([]layout.Column{
 		{Name: "TIME"},
 		{Name: "STAGE", Drop: 2},

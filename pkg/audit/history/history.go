@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -34,6 +35,9 @@ type View struct {
 // Item is one run of a command that changed the cluster.
 type Item struct {
 	RunID string `json:"runId"`
+	// UID is the UID of the cluster; absent for a run of an earlier release, which recorded none: it
+	// changed a cluster of this name, which may be another one.
+	UID types.UID `json:"uid,omitempty"`
 	// Who is the user, the machine and the process; User is without the process.
 	Who     string `json:"who"`
 	User    string `json:"user"`
@@ -70,6 +74,9 @@ type Step struct {
 
 // Input are the records to join.
 type Input struct {
+	// UID is the UID of the cluster: Events on another object of its name are left out. Entries are
+	// those that audit.Read returns for the cluster.
+	UID       types.UID
 	Entries   []audit.Entry
 	Events    []corev1.Event
 	Operation *reconcile.Operation
@@ -84,7 +91,9 @@ func Join(in Input) []Item {
 		addEntry(runs, e)
 	}
 	for _, e := range in.Events {
-		addEvent(runs, e)
+		if about := e.InvolvedObject.UID; about == in.UID || about == "" {
+			addEvent(runs, e)
+		}
 	}
 	items := []Item{}
 	for _, run := range runs {
@@ -125,7 +134,7 @@ func (i *Item) add(began time.Time, s Step) {
 
 func addEntry(runs map[string]*Item, e audit.Entry) {
 	began := e.Time.Add(-time.Duration(e.TookSeconds * float64(time.Second)))
-	run := of(runs, Item{RunID: e.RunID, Who: e.Who, Command: e.Command, Reason: e.Reason, Plan: e.Plan, Since: began, Until: e.Time, Source: SourceFile})
+	run := of(runs, Item{RunID: e.RunID, UID: e.UID, Who: e.Who, Command: e.Command, Reason: e.Reason, Plan: e.Plan, Since: began, Until: e.Time, Source: SourceFile})
 	if n := len(run.Steps); n > 0 && run.Steps[n-1].takes(e) {
 		last := &run.Steps[n-1]
 		last.Subjects, last.Count = append(last.Subjects, e.Subject), last.Count+1
@@ -151,7 +160,7 @@ func addEvent(runs map[string]*Item, e corev1.Event) {
 		return
 	}
 	first, last := e.FirstTimestamp.Time, e.LastTimestamp.Time
-	run := of(runs, Item{RunID: e.ReportingInstance, Who: record.Who, Command: record.Command, Reason: record.Reason, Plan: record.Plan, Since: first, Until: last, Source: SourceEvents})
+	run := of(runs, Item{RunID: e.ReportingInstance, UID: e.InvolvedObject.UID, Who: record.Who, Command: record.Command, Reason: record.Reason, Plan: record.Plan, Since: first, Until: last, Source: SourceEvents})
 	if run.Source == SourceFile {
 		return
 	}

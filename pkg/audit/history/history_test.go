@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -26,6 +27,12 @@ func event(run string, count int32, record string) corev1.Event {
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{audit.AnnotationRun: record}}, Type: corev1.EventTypeNormal, Reason: "CreatePod",
 		ReportingController: "kubectl-fdb", ReportingInstance: run, Count: count, FirstTimestamp: metav1.NewTime(noon), LastTimestamp: metav1.NewTime(noon.Add(time.Minute)),
 	}
+}
+
+// about is an Event on the object with a UID.
+func about(uid types.UID, e corev1.Event) corev1.Event {
+	e.InvolvedObject.UID = uid
+	return e
 }
 
 const bob = `{"who":"bob@vm process 1","command":"kubectl fdb reconcile","stage":"AddPods","subjects":["storage-1","storage-2"],"actions":2}`
@@ -79,6 +86,13 @@ func TestAuditEntriesAreGroupedByRun(t *testing.T) {
 		"a run that ended before the time is left out": {
 			in:   Input{Entries: []audit.Entry{entry("r1", "CreatePod", "a", 0, audit.Done), entry("r2", "CreatePod", "a", time.Hour, audit.Done)}, After: noon.Add(time.Minute)},
 			want: []summary{{"r2", "alice@laptop", 1, 0, 2 * time.Second, SourceFile, 1, false}},
+		},
+		"Events on another object of the name are left out": {
+			in: Input{UID: "1", Events: []corev1.Event{about("2", event("r1", 1, bob)), about("1", event("r2", 1, bob)), event("r3", 1, bob)}},
+			want: []summary{
+				{"r2", "bob@vm", 2, 0, time.Minute, SourceEvents, 1, false},
+				{"r3", "bob@vm", 2, 0, time.Minute, SourceEvents, 1, false},
+			},
 		},
 		"the operation that goes on is active": {
 			in:   Input{Events: []corev1.Event{event("r3", 1, bob)}, Operation: &reconcile.Operation{ID: "r3"}},

@@ -245,7 +245,7 @@ func (c *collector) audit() {
 			break
 		}
 		var entries []audit.Entry
-		entries, _, err = audit.ReadFile(path, audit.Run{Context: c.dump.Manifest.Context, Namespace: cluster.Namespace, Cluster: cluster.Name})
+		entries, _, err = audit.ReadFile(path, audit.Run{Context: c.dump.Manifest.Context, Namespace: cluster.Namespace, Cluster: cluster.Name, UID: cluster.UID})
 		for _, e := range entries {
 			if line, broken := json.Marshal(e); broken == nil {
 				text = append(append(text, line...), '\n')

@@ -30,11 +30,11 @@ import (
 func (o options) remove(ctx context.Context, env *session.Env, approved findings) error {
 	now, err := o.removeObjects(ctx, env, approved)
 	if err != nil {
-		o.audit(env, now.view) // what was removed until then
+		o.audit(env, now) // what was removed until then
 		return err
 	}
 	waits, err := o.endExclusions(ctx, env, now)
-	o.audit(env, now.view)
+	o.audit(env, now)
 	if printing := o.print(env, env.Out, now.view); printing != nil || err != nil {
 		return errors.Join(err, printing)
 	}
@@ -210,7 +210,7 @@ func (o options) words(cluster string) []string {
 }
 
 // audit writes a line per removal.
-func (o options) audit(env *session.Env, v orphans.View) {
+func (o options) audit(env *session.Env, f findings) {
 	path, err := audit.Path(env.Getenv)
 	if err != nil {
 		env.Logf("warning: no audit file is written: %s", err)
@@ -218,10 +218,10 @@ func (o options) audit(env *session.Env, v orphans.View) {
 	}
 	who, _, _ := strings.Cut(env.Holder, " (")
 	of := audit.Run{
-		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: env.About.Namespace, Cluster: env.About.Name,
+		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: env.About.Namespace, Cluster: env.About.Name, UID: f.uid,
 		Command: env.Command(o.words(env.About.Name)...), Reason: o.reason,
 	}
-	for _, i := range v.Items {
+	for _, i := range f.view.Items {
 		if i.Outcome == "" {
 			continue
 		}

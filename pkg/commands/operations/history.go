@@ -40,7 +40,7 @@ actions it carried out, and how long that took. With --run, show the actions of 
 
 Your own runs are read from the audit file of this machine, those of others from Events on
 the cluster, which API servers delete after an hour by default. What an operator did is not
-recorded in either.`,
+recorded in either. Runs on another cluster of the same name are omitted.`,
 		Example: `  # Show the runs that changed a cluster
   kubectl fdb history sample-cluster
 
@@ -100,15 +100,18 @@ func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
 
 // read joins all records. One that cannot be read is a warning, as long as another can be.
 func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
+	of, err := clusterOf(ctx, env, key)
+	if err != nil {
+		return history.View{}, err
+	}
 	now := env.Clock.Now()
 	v := history.View{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
-	in := history.Input{}
+	in := history.Input{UID: of.UID}
 	if o.since > 0 {
 		in.After = now.Add(-o.since)
 	}
 	var warnings []string
-	var err error
-	in.Entries, warnings, err = ownRuns(env, audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name})
+	in.Entries, warnings, err = ownRuns(env, of)
 	v.Warnings = append(v.Warnings, warnings...)
 	if err != nil {
 		v.Warnings = append(v.Warnings, "your own runs may be missing: "+err.Error())
@@ -126,7 +129,34 @@ func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.N
 		in.Operation = lease.Operation
 	}
 	v.Items = history.Join(in)
+	if unproven := withoutUID(v.Items); len(unproven) > 0 {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("%s without the UID of the cluster, which changed a cluster of this name that may be another one: %s", phrase.Count(len(unproven), "run"), phrase.Some(unproven, 10)))
+	}
 	return v, nil
+}
+
+// clusterOf returns what identifies the cluster in records.
+func clusterOf(ctx context.Context, env *session.Env, key types.NamespacedName) (audit.Run, error) {
+	c, err := env.Client()
+	if err != nil {
+		return audit.Run{}, err
+	}
+	cluster, err := env.Read(ctx, c, key)
+	if err != nil {
+		return audit.Run{}, err
+	}
+	return audit.Run{Context: env.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name, UID: cluster.UID}, nil
+}
+
+// withoutUID returns the runs of which it is unknown whether they changed this cluster.
+func withoutUID(items []history.Item) []string {
+	var runs []string
+	for _, i := range items {
+		if i.UID == "" {
+			runs = append(runs, i.RunID)
+		}
+	}
+	return runs
 }
 
 // ownRuns reads the audit file of this machine, or that of the dump that the command reads.

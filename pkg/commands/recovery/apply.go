@@ -197,7 +197,7 @@ func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current re
 func (o applyOptions) reporter(env *session.Env, p recovery.Plan) func(recovery.Step, time.Time, error) {
 	who, _, _ := strings.Cut(env.Holder, " (")
 	of := audit.Run{
-		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: p.Namespace, Cluster: p.Cluster,
+		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: p.Namespace, Cluster: p.Cluster, UID: types.UID(p.Basis.UID),
 		Command: env.Command("recover", "apply", p.Cluster, "--plan", o.plan), Reason: o.reason, Plan: p.Digest,
 	}
 	path, err := audit.Path(env.Getenv)
