@@ -1,5 +1,3 @@
-//go:build fdb_native && cgo
-
 package commands
 
 import (
@@ -10,12 +8,22 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
+// requireNative skips a test whose subject a build does not have.
+func requireNative(t *testing.T, available bool) {
+	t.Helper()
+	if admin.NativeAvailable != available {
+		t.Skipf("NOT RUN: the native transport of this build is available: %t; make test-unit and make test-native run both", admin.NativeAvailable)
+	}
+}
+
 // What the flags ask for is what a cluster is opened with.
 func TestTransportFlagsSelectTheNativeClient(t *testing.T) {
+	requireNative(t, true)
 	for _, c := range []struct {
 		args   string
 		native bool
@@ -43,6 +51,7 @@ func TestTransportFlagsSelectTheNativeClient(t *testing.T) {
 
 // A cluster file that is none is a mistake of the command line, not an unreachable database.
 func TestTheNativeTransportRejectsAnInvalidClusterFile(t *testing.T) {
+	requireNative(t, true)
 	for content, want := range map[string]string{
 		"":              "error: --cluster-file: open ",
 		"10.1.0.1:4501": "error: --cluster-file ",
@@ -56,6 +65,17 @@ func TestTheNativeTransportRejectsAnInvalidClusterFile(t *testing.T) {
 		g := newGiven(t)
 		if code := g.run("status", "--cluster-file", name); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), want) {
 			t.Errorf("%q: exit code %d, %s", content, code, g.err.String())
+		}
+	}
+}
+
+// Releases are static.
+func TestAStaticBuildHasNoNativeTransport(t *testing.T) {
+	requireNative(t, false)
+	for _, args := range [][]string{{"status", "--transport", "native"}, {"status", "--cluster-file", "f"}} {
+		g := newGiven(t)
+		if code := g.run(args...); code != exit.ExitUsage || g.err.String() != "error: this build has no native transport: build with make build-native\n" {
+			t.Errorf("%v: exit code %d, %s", args, code, g.err.String())
 		}
 	}
 }
