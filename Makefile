@@ -13,6 +13,9 @@ export CGO_ENABLED ?= 0
 # End-to-end tests mostly wait. Each has its own limit for a lack of progress.
 E2E_PARALLEL ?= $(shell echo $$((4 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
+# All tests run without vet: it would analyze the whole of Kubernetes again. Lint runs it once.
+# Limits are for what hangs, and nothing that a busy machine meets. PACKAGE and RUN select tests of a part: make test-unit PACKAGE=./pkg/fdb RUN='^TestX$'
+GO_TEST    := go test -vet=off $(GO_TEST_FLAGS) $(if $(RUN),-count=1 -run '$(value RUN)')
 
 PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/session.Version=$(VERSION)
 # Without this an in-process API server calls itself v0.0.0 and kubectl refuses to talk to it.
@@ -58,27 +61,38 @@ demo-stop: ## End the demo's sandbox and remove what it left
 	$(BIN)/fdb-sandbox down --dir "$(SANDBOX)"
 	if [ -e "$(SANDBOX)/kubeconfig" ]; then rm -rf "$(SANDBOX)"; fi
 
+# End-to-end tests mostly wait, so what computes runs beside them, at a lower priority. Nothing is compiled
+# while they run except unit tests. The log of each part is in bin/test-logs.
 .PHONY: test
-test: test-unit test-native test-sandbox test-bytes test-e2e not-run ## All tests (25 minutes on two idle cores)
+test: build-tests ## All tests, end-to-end tests beside the others; shows what runs, and names failures at once
+	$(BIN)/testparts test-e2e-built test-unit,test-native,test-sandbox-built,test-bytes
+	@$(MAKE) --no-print-directory not-run
+
+.PHONY: build-tests
+build-tests: build-native-model build-testparts
+	hack/demo-build.sh
+
+.PHONY: build-testparts
+build-testparts:
+	go build -o $(BIN)/testparts ./hack/testparts
 
 # The tests of ./test/conformance that need no FoundationDB: they compare the model with a recording.
 RECORDED_CONFORMANCE := '^(TestTheModelMatchesTheRecordedDatabase|TestTheConformanceScriptsParse)$$'
 PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... ./internal/opcases/... ./pkg/... ./test/operatorcases/... ./test/realdb/programs/...
 
-# All tests run without vet: it would analyze the whole of Kubernetes again. Lint runs it once.
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
-	GOGC=400 go test -timeout 60m -vet=off $(PLUGIN_TESTS)
-	go test -vet=off -run $(RECORDED_CONFORMANCE) ./test/conformance
+	GOGC=400 $(GO_TEST) -timeout 4h $(or $(PACKAGE),$(PLUGIN_TESTS))
+	$(if $(PACKAGE),,$(GO_TEST) -run $(RECORDED_CONFORMANCE) ./test/conformance)
 
 .PHONY: test-quick
 test-quick: ## The plugin's tests without sandbox and with fewer random histories (under 3 minutes)
-	GOGC=400 go test -timeout 60m -short -vet=off $(PLUGIN_TESTS)
-	go test -vet=off -run $(RECORDED_CONFORMANCE) ./test/conformance
+	GOGC=400 $(GO_TEST) -timeout 4h -short $(PLUGIN_TESTS)
+	$(GO_TEST) -run $(RECORDED_CONFORMANCE) ./test/conformance
 
 .PHONY: test-race
 test-race: ## The dashboard under the race detector, with many concurrent updates (needs gcc)
-	CGO_ENABLED=1 go test -race -vet=off -short -count=1 ./pkg/ui/tui
+	CGO_ENABLED=1 $(GO_TEST) -race -short -count=1 $(or $(PACKAGE),./pkg/ui/tui)
 
 # The end-to-end tests run it, and nothing else compiles and links all that the tag selects.
 .PHONY: build-native-model
@@ -87,21 +101,26 @@ build-native-model: $(BIN)/libfdb_c/libfdb_c.so ## Build the plugin with the nat
 
 .PHONY: test-native
 test-native: build-native-model ## The native transport against the model, by a client library of its own (needs gcc)
-	$(LIBFDB_C_FLAGS) go test -vet=off -tags fdb_native ./pkg/fdb/admin
-	$(LIBFDB_C_FLAGS) go test -vet=off -tags fdb_native -run Native ./pkg/commands
+	$(LIBFDB_C_FLAGS) $(GO_TEST) -tags fdb_native $(or $(PACKAGE),./pkg/fdb/admin)
+	$(if $(PACKAGE),,$(LIBFDB_C_FLAGS) $(GO_TEST) -tags fdb_native -run Native ./pkg/commands)
 
 .PHONY: test-sandbox
-test-sandbox: build-sandbox ## Tests of the sandbox itself
-	cd sandbox && go test -vet=off ./...
+test-sandbox: build-sandbox test-sandbox-built ## Tests of the sandbox itself
+
+.PHONY: test-sandbox-built
+test-sandbox-built:
+	cd sandbox && $(GO_TEST) $(or $(PACKAGE),./...)
 
 .PHONY: test-bytes
 test-bytes: ## Compare the JSON of pod specs between the Kubernetes versions that matter
-	cd internal/specbytes && go test ./...
+	cd internal/specbytes && $(GO_TEST) $(or $(PACKAGE),./...)
 
 .PHONY: test-e2e
-test-e2e: build-native-model ## End-to-end tests: the built binary against a real API server
-	hack/demo-build.sh
-	go test -count=1 -vet=off -timeout 150m -parallel $(E2E_PARALLEL) ./test/e2e/...
+test-e2e: build-tests test-e2e-built ## End-to-end tests: the built binary against a real API server
+
+.PHONY: test-e2e-built
+test-e2e-built:
+	$(GO_TEST) -count=1 -timeout 4h -parallel $(E2E_PARALLEL) $(or $(PACKAGE),./test/e2e/...)
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.
 .PHONY: not-run
@@ -141,12 +160,12 @@ conformance: ## Compare the model with a real database, command by command: make
 
 .PHONY: simulate
 simulate: ## Random histories of clusters and of backups over the model: make simulate SEEDS=500 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) go test -vet=off -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile
-	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) go test -vet=off -count=1 -timeout 120m -run RandomHistories ./pkg/reconcile/live
+	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/reconcile
+	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/reconcile/live
 
 .PHONY: disasters
 disasters: ## Seeded losses over the model, so many of each of seven kinds: make disasters SEEDS=250 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 120m -v -run SeededDisasters ./pkg/recovery/execute
+	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 4h -v -run SeededDisasters ./pkg/recovery/execute
 
 .PHONY: mutants
 mutants: ## List random changes of the pure packages that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety
@@ -213,7 +232,7 @@ docs-site: ## Build the site of the documentation into bin/site; a warning is an
 lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	$(TOOL) golangci-lint run ./...
 	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
-	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin ./pkg/fdb/direct ./pkg/commands
+	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed

@@ -17,6 +17,7 @@ func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	sandboxes.add(dir)
 	own.Store(t.Name(), filepath.Join(dir, "kubeconfig"))
 	repository, err := filepath.Abs("../..")
 	if err != nil {
@@ -30,7 +31,7 @@ func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 	stopped := false
 	t.Cleanup(func() {
 		if !stopped {
-			_ = exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir).Run()
+			sandboxes.end(dir)
 		}
 	})
 
@@ -48,6 +49,7 @@ func TestTheDemoCreatesAClusterRunsAgainAndLeavesNothingBehind(t *testing.T) {
 	want(t, fdb(t, "wait", "sample-cluster", "--for=healthy,reconciled", "--timeout", patience), 0)
 	want(t, runWith(t, here, makeProgram, "demo-stop", "SANDBOX="+dir), 0)
 	stopped = true
+	sandboxes.forget(dir)
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("make demo-stop left %s: %v", dir, err)
 	}

@@ -42,6 +42,7 @@ func runAll(m *testing.M) int {
 			return failed(fmt.Errorf("%w: build it first with `make build build-native-model build-sandbox`", err))
 		}
 	}
+	defer endOnInterrupt()()
 	// Five coordinators need five nodes, also while other tests keep two of them empty.
 	down, err := start(&kubeconfig, "--nodes", "7", "--zones", "7", "--node-pods", "250")
 	defer down()
@@ -58,13 +59,8 @@ func start(kubeconfig *string, flags ...string) (down func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	down = func() {
-		stop := exec.Command(filepath.Join(binDir, "fdb-sandbox"), "down", "--dir", dir)
-		if out, err := stop.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "stopping the sandbox: %v\n%s", err, out)
-		}
-		_ = os.RemoveAll(dir)
-	}
+	sandboxes.add(dir)
+	down = func() { sandboxes.end(dir) }
 	up := exec.Command(filepath.Join(binDir, "fdb-sandbox"), append([]string{"up", "--dir", dir, "--speed", speed, "--node-grace", "60s", "--detach"}, flags...)...)
 	if out, err := up.CombinedOutput(); err != nil {
 		return down, fmt.Errorf("start the sandbox: %w\n%s", err, out)
