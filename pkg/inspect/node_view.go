@@ -43,10 +43,12 @@ type NodeView struct {
 	Never bool `json:"never,omitempty"`
 	// ReplaceAt is when passes may replace the node's process groups, by the timers; null also
 	// where replacements are off.
-	ReplaceAt     *time.Time     `json:"replaceAt"`
-	ProcessGroups []string       `json:"processGroups"`
-	Coordinators  int            `json:"coordinators"`
-	Classes       map[string]int `json:"classes"`
+	ReplaceAt     *time.Time `json:"replaceAt"`
+	ProcessGroups []string   `json:"processGroups"`
+	// FormerProcessGroups ran on the node and have no pod now; absent for none.
+	FormerProcessGroups []string       `json:"formerProcessGroups,omitempty"`
+	Coordinators        int            `json:"coordinators"`
+	Classes             map[string]int `json:"classes"`
 	// Note is why timers do not run; empty where they do.
 	Note string `json:"note,omitempty"`
 }
@@ -66,14 +68,15 @@ type TaintRuleView struct {
 
 func (v TaintRuleView) isUnseen() bool { return v.Since == nil && !v.Never }
 
-// NewNodeListView makes the document of the nodes that the cluster's pods run on.
+// NewNodeListView makes the document of the nodes that the cluster's pods run on, and of those without its
+// pods that explain why pods are missing or pending.
 func NewNodeListView(m Metadata, f Facts) NodeListView {
-	return f.nodeList(m, maps.Keys(f.GroupsByNode()))
+	return f.nodeList(m, slices.Values(slices.AppendSeq(f.nodesBeside(), maps.Keys(f.GroupsByNode()))))
 }
 
 // NewAllNodesView makes the document of all nodes that could be read.
 func NewAllNodesView(m Metadata, f Facts) NodeListView {
-	names := slices.Collect(maps.Keys(f.GroupsByNode())) // pods may run on nodes that could not be read
+	names := slices.AppendSeq(f.nodesBeside(), maps.Keys(f.GroupsByNode())) // pods may run on nodes that could not be read
 	return f.nodeList(m, slices.Values(slices.AppendSeq(names, maps.Keys(f.Nodes))))
 }
 
@@ -83,9 +86,11 @@ func (f Facts) nodeList(m Metadata, of iter.Seq[string]) NodeListView {
 	if v.Hidden != "" {
 		v.Warnings = append(v.Warnings, "taints and rules were not evaluated: "+v.Hidden)
 	}
-	on, coordinators := f.GroupsByNode(), f.coordinatorGroups()
+	on, former, coordinators := f.GroupsByNode(), f.formerGroups(), f.coordinatorGroups()
 	for _, name := range slices.Compact(slices.Sorted(of)) {
-		v.Items = append(v.Items, f.Node(name, on[name], coordinators))
+		node := f.Node(name, on[name], coordinators)
+		node.FormerProcessGroups = former[name]
+		v.Items = append(v.Items, node)
 	}
 	return v
 }

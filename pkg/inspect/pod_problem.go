@@ -78,10 +78,10 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 	}
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
-	return &Problem{
+	return f.formerNode(g, &Problem{
 		Pod: name, Message: "does not exist", Since: since, Key: "missing",
 		Command: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
-	}
+	})
 }
 
 // terminating is the problem of a pod that does not terminate. Nothing here forces that: while

@@ -194,16 +194,19 @@ type lostNode struct {
 	name    string
 	since   time.Time // zero for unknown
 	deleted bool      // the node no longer exists
+	taint   string    // that evicts pods, as KEY=VALUE:EFFECT; empty for none
 }
 
-// lostWithNode returns the node of a group, if it is not ready or no longer exists, and the group's
-// processes do not report, or the database lists none.
+// lostWithNode returns the node of a group, if it is not ready, no longer exists or evicted the group's
+// pod, and the group's processes do not report, or the database lists none.
 func (f Facts) lostWithNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
-	pod := f.Pod(g)
-	if pod == nil || pod.Spec.NodeName == "" || g.IsMarkedForRemoval() {
+	if g.IsMarkedForRemoval() {
 		return lostNode{}, false
 	}
-	node, lost := f.lost(pod.Spec.NodeName)
+	node, lost := f.lostFormerNode(g)
+	if pod := f.Pod(g); pod != nil {
+		node, lost = f.lost(pod.Spec.NodeName)
+	}
 	reports := lost && f.Database.Status.ListsProcesses() && !f.isNotReporting(g)
 	return node, lost && !reports
 }
@@ -245,11 +248,7 @@ func (f Facts) nodeReasons() []string {
 		if n := countIn(ids, coordinators); n > 0 {
 			on += "; " + phrase.Count(n, "coordinator")
 		}
-		what := "is not ready"
-		if node.deleted {
-			what = "no longer exists"
-		}
-		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", node.name, what, f.forHowLong(node.since), on, f.maintained(ids)))
+		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", node.name, node.words(), f.forHowLong(node.since), on, f.maintained(ids)))
 	}
 	return reasons
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -128,7 +129,8 @@ func (e Lookup) WithNodesOfPods(ctx context.Context, f *inspect.Facts) {
 }
 
 func (e Lookup) withNodes(ctx context.Context, f *inspect.Facts, names []string) {
-	if len(names) == 0 {
+	missing := slices.ContainsFunc(f.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return f.Pod(g) == nil && !g.IsMarkedForRemoval() })
+	if len(names) == 0 && !missing {
 		return
 	}
 	all, err := e.Nodes(ctx)
@@ -145,7 +147,20 @@ func (e Lookup) withNodes(ctx context.Context, f *inspect.Facts, names []string)
 			f.Warnings = append(f.Warnings, fmt.Sprintf("node %s of some pods no longer exists", name))
 		}
 	}
+	for _, name := range formerNodes(*f, all) {
+		nodes[name] = all[name]
+	}
 	f.Nodes = nodes
+}
+
+// formerNodes returns the nodes that missing pods may have run on.
+func formerNodes(f inspect.Facts, all map[string]*corev1.Node) []string {
+	f.Nodes = all
+	var names []string
+	for _, g := range f.Groups() {
+		names = append(names, f.FormerNodes(g)...)
+	}
+	return names
 }
 
 // Nodes returns all nodes by name.

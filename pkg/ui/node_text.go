@@ -19,7 +19,7 @@ import (
 // notChecked is the cell of rules that could not be evaluated.
 const notChecked = "not-checked"
 
-// WriteNodes prints a row per node, and why timers do not run.
+// WriteNodes prints a row per node, why timers do not run, and which process groups ran there.
 func WriteNodes(w io.Writer, v inspect.NodeListView, o ListOptions) error {
 	t := o.table([]layout.Column{
 		{Name: "NODE", Min: 16},
@@ -40,13 +40,12 @@ func WriteNodes(w io.Writer, v inspect.NodeListView, o ListOptions) error {
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
+	gap := "\n"
 	for _, n := range v.Items {
-		if n.Note != "" {
-			fmt.Fprintf(w, "\n%s: %s", n.Name, n.Note)
+		for _, note := range n.Notes() {
+			fmt.Fprintf(w, "%s%s: %s\n", gap, n.Name, note)
+			gap = ""
 		}
-	}
-	if slices.ContainsFunc(v.Items, func(n inspect.NodeView) bool { return n.Note != "" }) {
-		fmt.Fprintln(w)
 	}
 	return nil
 }

@@ -122,6 +122,23 @@ func untolerated(node *corev1.Node, pod *corev1.Pod) string {
 	return ""
 }
 
+// ClosedTo reports whether a node that a pod selects is cordoned, or has a taint that the pod does not tolerate.
+func ClosedTo(node *corev1.Node, pod *corev1.Pod) bool {
+	return selects(node, pod) && (node.Spec.Unschedulable || untolerated(node, pod) != "")
+}
+
+// EvictingTaint returns the taint of a node by which Kubernetes evicts pods that have no more than these
+// tolerations, at once or after a time; nil for none.
+func EvictingTaint(node *corev1.Node, tolerations []corev1.Toleration) *corev1.Taint {
+	for i, taint := range node.Spec.Taints {
+		stays := func(t corev1.Toleration) bool { return t.TolerationSeconds == nil && tolerates(t, taint) }
+		if taint.Effect == corev1.TaintEffectNoExecute && !slices.ContainsFunc(tolerations, stays) {
+			return &node.Spec.Taints[i]
+		}
+	}
+	return nil
+}
+
 func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
 	sameKey := t.Key == taint.Key || (t.Key == "" && t.Operator == corev1.TolerationOpExists)
 	sameEffect := t.Effect == "" || t.Effect == taint.Effect

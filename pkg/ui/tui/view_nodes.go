@@ -42,8 +42,8 @@ func nodesPage(s clusterView) page {
 			unsures++
 		}
 		p.rows = append(p.rows, r)
-		if n.Note != "" {
-			p.notes = append(p.notes, styledLine(faint, n.Name+": "+n.Note))
+		for _, note := range n.Notes() {
+			p.notes = append(p.notes, styledLine(faint, n.Name+": "+note))
 		}
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
@@ -161,8 +161,8 @@ func (s clusterView) aboutNode(name string) []line {
 	if n.TaintedSince != nil {
 		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", ui.DetectWords(n, s.until)), fact("replaced in", ui.ReplaceWords(n, s.until)))
 	}
-	if n.Note != "" {
-		lines = append(lines, fact("note", n.Note))
+	for _, note := range n.Notes() {
+		lines = append(lines, fact("note", note))
 	}
 	lines = append(lines, heading("Process groups"))
 	for _, g := range s.snapshot().Groups.Items {

@@ -1,0 +1,171 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+)
+
+// FormerNodes returns the names of the nodes on which the missing pod of a process group may have run: the
+// node that its zone is named after, or else the nodes that were read and are in its zone. A group that has
+// a pod, or that is to have none, has no former nodes.
+func (f Facts) FormerNodes(g *v1beta2.ProcessGroupStatus) []string {
+	zone := string(g.FaultDomain)
+	if f.Pod(g) != nil || g.IsMarkedForRemoval() || zone == "" {
+		return nil
+	}
+	if zonesAreNodes(f.Cluster) {
+		return []string{zone}
+	}
+	var names []string
+	for name, node := range f.Nodes {
+		if node != nil && node.Labels[f.Cluster.FaultDomainKey()] == zone {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// zonesAreNodes reports whether the zone of a process is the name of the node of its pod.
+func zonesAreNodes(c *v1beta2.FoundationDBCluster) bool {
+	switch c.FaultDomainKey() {
+	case v1beta2.FaultDomainKeyNone, v1beta2.FaultDomainKeyKubernetesCluster:
+		return false
+	default:
+		return c.FaultDomainValueFrom() == "spec.nodeName"
+	}
+}
+
+// lostFormerNode returns the former node of a group that explains why its pod does not exist: the node is
+// not ready, no longer exists, or has a taint that evicts the pods of the group.
+func (f Facts) lostFormerNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
+	for _, name := range f.FormerNodes(g) {
+		if node, lost := f.lost(name); lost {
+			return node, true
+		}
+		if node, evicts := f.evicting(name, g.ProcessClass); evicts {
+			return node, true
+		}
+	}
+	return lostNode{}, false
+}
+
+// evicting returns a node with a taint by which Kubernetes evicts the pods of a class.
+func (f Facts) evicting(name string, class v1beta2.ProcessClass) (lostNode, bool) {
+	node := f.Nodes[name]
+	if node == nil {
+		return lostNode{}, false
+	}
+	var tolerations []corev1.Toleration
+	if template := f.Cluster.Settings(class).PodTemplate; template != nil {
+		tolerations = template.Spec.Tolerations
+	}
+	taint := safety.EvictingTaint(node, tolerations)
+	if taint == nil {
+		return lostNode{}, false
+	}
+	lost := lostNode{name: name, taint: taint.ToString()}
+	if taint.TimeAdded != nil {
+		lost.since = taint.TimeAdded.Time
+	}
+	return lost, true
+}
+
+// words returns what is wrong with the node.
+func (n lostNode) words() string {
+	switch {
+	case n.deleted:
+		return "no longer exists"
+	case n.taint != "":
+		return "has the taint " + n.taint + " that evicts its pods"
+	default:
+		return "is not ready"
+	}
+}
+
+// formerNode adds to the problem of a missing pod where it ran, and what is wrong with that node.
+func (f Facts) formerNode(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
+	lost, explained := f.lostFormerNode(g)
+	if explained {
+		t.Message += "; it ran on node " + lost.name + ", which " + lost.words()
+		t.Key += " " + lost.name + " " + lost.taint
+		if !lost.deleted {
+			t.Command = []string{"describe", "node", lost.name}
+		}
+		return t
+	}
+	if former := f.certainFormerNodes(g); len(former) > 0 {
+		t.Message += "; it ran on node " + former[0]
+		t.Key += " " + former[0]
+		if f.Nodes[former[0]].Spec.Unschedulable {
+			t.Message += ", which is cordoned"
+		}
+	}
+	return t
+}
+
+// nodesBeside returns the nodes without pods of the cluster that matter for it: those on which missing pods
+// ran, and, while a pod is not scheduled, those that are closed to it.
+func (f Facts) nodesBeside() []string {
+	var names []string
+	for _, g := range f.Groups() {
+		names = append(names, f.certainFormerNodes(g)...)
+		if pod := f.Pod(g); pod != nil && pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil {
+			names = append(names, f.closedTo(pod)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// certainFormerNodes returns the former node of a group where it is one, or the one that explains the loss.
+func (f Facts) certainFormerNodes(g *v1beta2.ProcessGroupStatus) []string {
+	if lost, is := f.lostFormerNode(g); is {
+		return []string{lost.name}
+	}
+	former := f.FormerNodes(g)
+	if len(former) != 1 || f.Nodes[former[0]] == nil {
+		return nil
+	}
+	return former
+}
+
+// closedTo returns the nodes that a pod selects and that are cordoned or tainted against it.
+func (f Facts) closedTo(pod *corev1.Pod) []string {
+	var names []string
+	for name, node := range f.Nodes {
+		if node != nil && safety.ClosedTo(node, pod) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// formerGroups are the process groups without a pod by the node on which they ran.
+func (f Facts) formerGroups() map[string][]string {
+	on := map[string][]string{}
+	for _, g := range f.Groups() {
+		for _, name := range f.certainFormerNodes(g) {
+			on[name] = append(on[name], string(g.ProcessGroupID))
+		}
+	}
+	return on
+}
+
+// Notes returns what is to be known of a node beside its row.
+func (v NodeView) Notes() []string {
+	var notes []string
+	if v.Note != "" {
+		notes = append(notes, v.Note)
+	}
+	if n := len(v.FormerProcessGroups); n > 0 {
+		notes = append(notes, strings.Join([]string{phrase.Some(v.FormerProcessGroups, MostNamed), "ran here and", phrase.Has(n), "no pod now"}, " "))
+	}
+	return notes
+}
