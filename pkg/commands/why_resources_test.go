@@ -47,7 +47,7 @@ func TestWhyCoversBackupsAndRestores(t *testing.T) {
 		"a backup that is paused": {
 			given: paused, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitNo, says: "fdb/fdbbackup/nightly: is paused: all agents of the database are paused",
 		},
-		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitNo, says: "nothing blocks a pass; none has run"},
+		"what a pass would do about it": {given: paused, args: []string{"why", "fdbbackup/nightly"}, want: exit.ExitNo, says: "nothing blocks the next pass"},
 		"a restore that is not started": {
 			given: func(v *vault) { v.runs(); v.fdbcli(`writemode on; clearrange "" \xff`) },
 			args:  []string{"why", "fdbrestore/again"}, want: exit.ExitDone, says: "next: kubectl fdb reconcile fdbrestore/again -n fdb --context test",

@@ -54,7 +54,7 @@ func TestWhyExitCodes(t *testing.T) {
 		says  string // on stdout
 	}{
 		"nothing is wrong":                          {given: up, want: exit.ExitDone, says: "fdb/sample: nothing is blocked: the cluster matches its spec\n"},
-		"a new cluster":                             {given: newGiven, want: exit.ExitDone, says: "nothing blocks a pass; none has run  next: kubectl fdb reconcile sample -n fdb --context test\n"},
+		"a new cluster":                             {given: newGiven, want: exit.ExitDone, says: "nothing blocks the next pass  next: kubectl fdb reconcile sample -n fdb --context test\n"},
 		"a pod without a node":                      {given: unscheduled, want: exit.ExitNo, says: "its pod is Pending, no node fits: 0/5 nodes are available: 5 Insufficient memory  next: kubectl describe pod sample-storage-"},
 		"one group, by its pod":                     {given: unscheduled, args: []string{"POD"}, want: exit.ExitNo, says: "no node fits"},
 		"one group, from stdin":                     {given: unscheduled, args: []string{"-"}, stdin: "POD\n", want: exit.ExitNo, says: "no node fits"},

@@ -134,11 +134,21 @@ func (w *why) actionsBeside(others []Chain) []Chain {
 			return []Chain{c}
 		}
 	}
-	c.Reasons = []Link{{Message: "nothing blocks a pass; none has run"}}
-	if w.Cluster != nil && w.Cluster.Spec.Skip {
-		c.Reasons = []Link{{Message: "spec.skip is true, so operators skip the cluster; nothing blocks a pass"}}
-	}
+	c.Reasons = []Link{{Message: w.unblocked(items)}}
 	return []Chain{c}
+}
+
+// unblocked returns what a pass that nothing blocks will do. Whether one has run since the actions became
+// pending is recorded nowhere.
+func (w *why) unblocked(items []planned.PlanItem) string {
+	switch {
+	case w.Cluster != nil && w.Cluster.Spec.Skip:
+		return "spec.skip is true, so operators skip the cluster; nothing blocks a pass"
+	case onlyResources(items):
+		return "nothing blocks the next pass, which will only " + items[0].Summary
+	default:
+		return "nothing blocks the next pass"
+	}
 }
 
 func onlyResources(items []planned.PlanItem) bool {

@@ -34,7 +34,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 			given: func(in *why.Input) {
 				in.Plan.Items = []planned.PlanItem{{Stage: "AddPods", ActionRecord: inspect.ActionRecord{Kind: "CreatePod"}}}
 			}, state: why.Ready,
-			want: "cluster has 1 action pending (CreatePod): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (CreatePod): nothing blocks the next pass  next: kubectl fdb reconcile sample",
 		},
 		"the cluster is skipped": {
 			given: func(in *why.Input) {
@@ -62,7 +62,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 				in.Plan.Items = []planned.PlanItem{{Stage: "AddPods", ActionRecord: inspect.ActionRecord{Kind: "CreatePod"}}}
 				in.Lease = inspect.Lease{Read: true, Holder: "alice@laptop pid 7", Until: noon.Add(-time.Second)}
 			}, state: why.Ready,
-			want: "cluster has 1 action pending (CreatePod): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (CreatePod): nothing blocks the next pass  next: kubectl fdb reconcile sample",
 		},
 		"another instance has the lock": {
 			given: func(in *why.Input) { in.Lock("dc2", 9*time.Minute) }, state: why.Waiting,
@@ -70,7 +70,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 		},
 		"an expired lock has no owner": {
 			given: func(in *why.Input) { in.Lock("dc2", -time.Second) }, state: why.Ready,
-			want: "cluster has 1 action pending (Exclude): nothing blocks a pass; none has run  next: kubectl fdb reconcile sample",
+			want: "cluster has 1 action pending (Exclude): nothing blocks the next pass  next: kubectl fdb reconcile sample",
 		},
 		"on the deny list": {
 			given: func(in *why.Input) {
