@@ -47,10 +47,11 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 	if err != nil || other == nil {
 		return err
 	}
-	hints := []string{p.again("act beside it", "--join")}
+	hints := []string{p.again("wait for its end, then act", "--wait")}
 	if p.Run.ResourceKind == nil {
 		hints = append(hints, "follow it: "+p.Env.Command("operations", "follow", p.Key.Name), "end it: "+p.Env.Command("operations", "abort", p.Key.Name))
 	}
+	hints = append(hints, p.again("act beside it, so that the passes of both change the cluster in turn", "--join"))
 	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.ActiveOperationError{Operation: *other}, Hints: hints}
 }
 

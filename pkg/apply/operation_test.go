@@ -129,7 +129,7 @@ func TestACommandIsRefusedBeforeApprovalWhileAnOperationIsActive(t *testing.T) {
 	if !errors.As(err, &active) || active.Operation.ID != "run0" || !errors.As(err, &known) || exit.Code(err) != exit.ExitConflict {
 		t.Fatalf("exit code %d: %v", exit.Code(err), err)
 	}
-	if len(known.Hints) != 3 || !strings.Contains(known.Hints[0], "--join") {
+	if len(known.Hints) != 4 || !strings.Contains(known.Hints[0], "--wait") || !strings.Contains(known.Hints[3], "--join") {
 		t.Errorf("hints %q", known.Hints)
 	}
 	if !slices.Equal(s.calls, []string{"refuse"}) {

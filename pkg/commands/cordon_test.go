@@ -100,6 +100,7 @@ func TestCordonExitCodes(t *testing.T) {
 			args: []string{"drain", "", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "node names must not be empty",
 		},
 		"a taint that no node has": {given: withTaintRule, args: []string{"cordon", "--taint", "example.com/maintenance", "-c", "sample", "--yes"}, want: exit.ExitUsage, says: "no node has the taint example.com/maintenance\n"},
+		"a mistyped node":          {args: []string{"cordon", "NODEx", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "error: node NODEx not found; did you mean NODE?"},
 		"an unknown node":          {args: []string{"cordon", "n9", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "hint: kubectl get nodes --context test"},
 		"no node":                  {args: []string{"cordon", "-c", "sample", "--evacuate=none"}, want: exit.ExitUsage, says: "nodes are required"},
 		"a bad taint":              {args: []string{"cordon", "NODE", "-c", "sample", "--taint", "a:Never"}, want: exit.ExitUsage, says: "KEY[=VALUE][:EFFECT]"},

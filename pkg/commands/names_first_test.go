@@ -13,6 +13,8 @@ func TestNamesAreCheckedBeforeApprovalIsRequired(t *testing.T) {
 		"replace sample storage-1":                "not found",
 		"restart sample storage-1":                "not found",
 		"exclude sample storage-1":                "not found",
+		"drain sample node-77":                    "node node-77 not found",
+		"drain sample":                            "nodes are required: as arguments after the name of the cluster, or selected with -l",
 		"drain node-77 -c sample":                 "node node-77 not found",
 		"cordon node-77 -c sample --evacuate=now": "node node-77 not found",
 		"reconcile smaple":                        "did you mean sample?",

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 	"k8s.io/klog/v2"
@@ -55,7 +54,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	if err != nil && !env.Started {
 		err = asUsage(err, about)
 	}
-	err = pointToRights(env, err, about)
+	err = env.Connection().Located(pointToRights(env, err, about))
 	printError(env, err, args)
 	return exit.Code(err)
 }
@@ -63,7 +62,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 // pointToRights adds a hint to list all required permissions after one was denied: the API
 // server only names the first.
 func pointToRights(e *session.Env, err error, about *cobra.Command) error {
-	if _, verdict := errors.AsType[exit.AnswerError](err); verdict || err == nil || exit.Code(err) != exit.ExitForbidden || apierrors.IsUnauthorized(err) {
+	if _, verdict := errors.AsType[exit.AnswerError](err); verdict || err == nil || exit.Code(err) != exit.ExitForbidden {
 		return err
 	}
 	f, known := errors.AsType[*exit.Error](err)

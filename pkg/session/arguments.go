@@ -32,9 +32,9 @@ func GroupArgs(ctx context.Context, e *Env, args []string, flag string) (cluster
 }
 
 // NodeArgs separates the cluster from the nodes in the arguments of `VERB [CLUSTER] NODE…`. The
-// first of several words is the cluster if one has this name. If a node has it too, -c is required.
+// first word is the cluster if one has this name. If a node has it too, -c is required beside other nodes.
 func NodeArgs(ctx context.Context, e *Env, args []string, flag string) (cluster, nodes []string, err error) {
-	if flag != "" || len(args) < 2 {
+	if flag != "" || len(args) == 0 {
 		return nil, args, nil
 	}
 	if named, err := isCluster(ctx, e, args[0]); !named {
@@ -43,6 +43,8 @@ func NodeArgs(ctx context.Context, e *Env, args []string, flag string) (cluster,
 	switch there, err := nodeExists(ctx, e, args[0]); {
 	case err != nil:
 		return nil, nil, err
+	case there && len(args) == 1:
+		return nil, args, nil
 	case there:
 		return nil, nil, exit.Usagef("%s is the name of a cluster and of a node: set the cluster with -c", args[0])
 	default:

@@ -134,9 +134,11 @@ func isMissingKind(err error) bool {
 	return details == nil || details.Name == ""
 }
 
+// errMissingKind is in the chain of errors of an API server without the definitions of the resources.
+var errMissingKind = errors.New("no FoundationDBCluster resources")
+
 func missingKind(err error) error {
-	return exit.Usage(fmt.Errorf("this Kubernetes cluster has no FoundationDBCluster resources: %w", err),
-		"install the custom resource definitions: kubectl fdb install crds")
+	return exit.Usage(fmt.Errorf("this Kubernetes cluster has %w: %w", errMissingKind, err))
 }
 
 func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {

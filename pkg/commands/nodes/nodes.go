@@ -58,7 +58,7 @@ func (n nodeSelection) Names(ctx context.Context, env *session.Env, args []strin
 	case len(args) > 0 && n.labels != "":
 		return nil, exit.Usagef("node names conflict with -l")
 	case len(args) == 0 && n.labels == "" && n.tainted == nil:
-		return nil, exit.Usagef("nodes are required: as arguments, or selected with -l; the cluster is set with -c")
+		return nil, exit.Usagef("nodes are required: as arguments after the name of the cluster, or selected with -l")
 	}
 	c, err := env.Client()
 	if err != nil {
@@ -89,12 +89,21 @@ func isNode(ctx context.Context, e *session.Env, c client.Client, name string) e
 	err := c.Get(ctx, types.NamespacedName{Name: name}, &corev1.Node{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return exit.Usage(fmt.Errorf("node %s not found; the cluster is set with -c", name), e.KubectlIn("", "get", "nodes"))
+		return exit.Usage(fmt.Errorf("node %s not found%s", name, nodeMeant(ctx, c, name)), e.KubectlIn("", "get", "nodes"))
 	case err != nil:
 		return fmt.Errorf("read node %s: %w", name, err)
 	default:
 		return nil
 	}
+}
+
+// nodeMeant returns a suggestion for the name of a node, or of a cluster, that does not exist.
+func nodeMeant(ctx context.Context, c client.Client, name string) string {
+	there, err := session.NodesWith(ctx, c, labels.Everything())
+	if err != nil {
+		return ""
+	}
+	return session.OrMeant(name, there)
 }
 
 // withTaint returns the nodes that have the taint, with its value if it has one.

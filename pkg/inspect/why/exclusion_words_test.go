@@ -3,7 +3,9 @@ package why
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -30,5 +32,24 @@ func TestWhyReportsWhichObjectsOfARemovedGroupAreLeft(t *testing.T) {
 				t.Errorf("%q, want objects that are deleted: %t", what, removed)
 			}
 		})
+	}
+}
+
+// The age beside a proof is that of the proof, and of the last one where several groups share the sentence.
+func TestTheAgeOfAProofIsNotThatOfTheMark(t *testing.T) {
+	in := HealthyInput(t)
+	for id, ago := range map[v1beta2.ProcessGroupID]time.Duration{"storage-1": 45 * time.Second, "storage-2": 11 * time.Second} {
+		g := in.Cluster.ProcessGroup(id)
+		g.MarkForRemoval(noon.Add(-6 * time.Minute))
+		g.SetExcluded(noon.Add(-ago))
+		inspecttest.Exclude(in.Snapshot, fdb.ExcludedServer{Locality: g.ExclusionString()})
+		inspecttest.Drain(in.Snapshot, string(id))
+		in.Coordination.Exclusions = append(in.Coordination.Exclusions, g.ExclusionString())
+	}
+	in.Coordination.ExclusionsRead = true
+	got := NewReport(meta, in).Summary
+	want := "storage-1, storage-2 are marked for removal, and nothing depends on them any more for 11s"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -77,7 +77,9 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 		c.summarize("drained", func(n int) string {
 			return phrase.Is(n) + " marked for removal, and nothing depends on " + phrase.Either(n, "it", "them") + " any more"
 		})
+		c.Since, c.ofAll = recordedDrained(g), true
 		if e == inspect.ExclusionSkipped {
+			c.Since, c.ofAll = inspect.Known(g.RemovalTimestamp.Time), false
 			c.summarize("unexcluded", func(n int) string { return phrase.Is(n) + " marked for removal without being excluded" })
 		}
 		w.through(&c, g, plan.StageRemovePods, "objects-left", "its objects are not deleted yet")
@@ -103,6 +105,14 @@ func (w *why) removing(g *v1beta2.ProcessGroupStatus) Chain {
 		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
 	}
 	return c
+}
+
+// recordedDrained is when a pass recorded that a group is drained; nil while none has.
+func recordedDrained(g *v1beta2.ProcessGroupStatus) *time.Time {
+	if g.ExclusionTimestamp == nil {
+		return nil
+	}
+	return inspect.Known(g.ExclusionTimestamp.Time)
 }
 
 // endOfObjects adds the problem of a group's pod, or of what is left of it. Where time does not end

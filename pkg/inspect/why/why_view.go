@@ -72,6 +72,8 @@ type Chain struct {
 	RetryAfterSeconds *float64 `json:"retryAfterSeconds"`
 
 	rank int // the order of the chains, whatever their states
+	// ofAll is true where the summary is a proof: joined chains have it since the last of them does.
+	ofAll bool
 
 	// key identifies the summary whatever the subjects; chains without one are never joined.
 	key   string
@@ -265,7 +267,7 @@ func (c *Chain) summarize(key string, words func(subjects int) string) {
 func (c *Chain) join(other Chain) {
 	c.Subjects = append(c.Subjects, other.Subjects...)
 	c.Summary, c.Reasons = c.words(len(c.Subjects)), alikeForAll(c.Reasons)
-	if inspect.CompareTimes(other.Since, c.Since) < 0 {
+	if before := inspect.CompareTimes(other.Since, c.Since) < 0; before != c.ofAll {
 		c.Since = other.Since
 	}
 }

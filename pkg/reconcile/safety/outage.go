@@ -1,6 +1,7 @@
 package safety
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -60,20 +61,27 @@ func (o *Outage) earlier(at time.Time, source OutageSource) {
 	}
 }
 
-// mainEnded is when the main container ended that does not run now; zero while it runs. A container
-// that crashes repeatedly shows its last end only, so what a pass recorded earlier stays the best.
+// mainEnded is when the main container ended that does not run now; zero while it runs. The last end of a
+// container that crashes repeatedly began nothing: when the first was is unknown.
 func mainEnded(pod *corev1.Pod) time.Time {
 	for _, c := range mainContainers(pod) {
+		end := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
 		switch {
 		case c.State.Running != nil:
 			return time.Time{}
-		case c.State.Terminated != nil:
-			return c.State.Terminated.FinishedAt.Time
-		case c.LastTerminationState.Terminated != nil:
-			return c.LastTerminationState.Terminated.FinishedAt.Time
+		case end != nil && !crashesRepeatedly(c, end):
+			return end.FinishedAt.Time
 		}
 	}
 	return time.Time{}
+}
+
+// shortestRun is how long a restarted container runs at least that does not crash repeatedly.
+const shortestRun = time.Minute
+
+// crashesRepeatedly reports whether a container that was restarted ended again after a short run.
+func crashesRepeatedly(c corev1.ContainerStatus, end *corev1.ContainerStateTerminated) bool {
+	return c.RestartCount > 0 && !end.StartedAt.IsZero() && end.FinishedAt.Sub(end.StartedAt.Time) < shortestRun
 }
 
 // deletionRequested is when the deletion of a pod was requested; zero for a pod that stays. The

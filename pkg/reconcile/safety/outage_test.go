@@ -22,6 +22,11 @@ func TestOutagesAreDatedByTheFirstEvidence(t *testing.T) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{c}
 		}
 	}
+	ran := func(length, ago time.Duration) corev1.ContainerState {
+		state := ended(ago)
+		state.Terminated.StartedAt = metav1.NewTime(state.Terminated.FinishedAt.Add(-length))
+		return state
+	}
 	crashLoop := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
 	tests := map[string]struct {
 		pod       func(*corev1.Pod) // nil without a pod
@@ -44,6 +49,15 @@ func TestOutagesAreDatedByTheFirstEvidence(t *testing.T) {
 		},
 		"its container crashed, and no pass ran": {
 			pod: container(corev1.ContainerStatus{State: crashLoop, LastTerminationState: ended(3 * time.Second)}), want: 3 * time.Second, source: OutageOfContainer,
+		},
+		"its container crashes after two seconds, and no pass ran": {
+			pod: container(corev1.ContainerStatus{State: crashLoop, RestartCount: 7, LastTerminationState: ran(2*time.Second, 3*time.Second)}),
+		},
+		"its container crashes after two seconds, and a pass saw it": {
+			pod: container(corev1.ContainerStatus{State: ran(2*time.Second, time.Second), RestartCount: 7}), firstSeen: 40 * time.Second, want: 40 * time.Second, source: OutageFirstSeen,
+		},
+		"its container was restarted long ago, and ended": {
+			pod: container(corev1.ContainerStatus{State: crashLoop, RestartCount: 7, LastTerminationState: ran(time.Hour, 3*time.Second)}), want: 3 * time.Second, source: OutageOfContainer,
 		},
 		"its container was just started again": {
 			pod: container(corev1.ContainerStatus{

@@ -153,7 +153,9 @@ func CodeOf(err error) int {
 		return RefusalCode(refused)
 	case errors.As(err, &unreachable), isUnreachable(err):
 		return ExitUnreachable
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+	case apierrors.IsUnauthorized(err):
+		return ExitUsage // the kubeconfig is to be corrected, as without one
+	case apierrors.IsForbidden(err):
 		return ExitForbidden
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return ExitConflict
