@@ -90,6 +90,10 @@ test-quick: ## The plugin's tests without sandbox and with fewer random historie
 	GOGC=400 $(GO_TEST) -timeout 4h -short $(PLUGIN_TESTS)
 	$(GO_TEST) -run $(RECORDED_CONFORMANCE) ./test/conformance
 
+.PHONY: check
+check: ## Format, lint and tests of what changed since main, in a minute; names what it has no time for
+	hack/check.sh $(BASE)
+
 .PHONY: test-race
 test-race: ## The dashboard under the race detector, with many concurrent updates (needs gcc)
 	CGO_ENABLED=1 $(GO_TEST) -race -short -count=1 $(or $(PACKAGE),./pkg/ui/tui)
