@@ -44,8 +44,8 @@ $(BIN)/libfdb_c/libfdb_c.so: $(LIBFDB_C)/fdb_c.c $(LIBFDB_C)/include/foundationd
 	gcc -std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -fPIC -shared -pthread -I$(LIBFDB_C)/include -o $@ $<
 
 .PHONY: build-sandbox
-build-sandbox: ## Build the sandbox and its kubectl into bin/ (minutes the first time)
-	cd sandbox && go build -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox ./cmd/fdb-sandbox-tool k8s.io/kubernetes/cmd/kubectl
+build-sandbox: ## Build the sandbox into bin/, with a kubectl unless KUBECTL names one (minutes the first time)
+	cd sandbox && go build -ldflags "$(SANDBOX_LDFLAGS)" -o ../$(BIN)/ ./cmd/fdb-sandbox ./cmd/fdb-sandbox-tool $(if $(KUBECTL),,k8s.io/kubernetes/cmd/kubectl)
 
 .PHONY: build-kubectl
 build-kubectl: ## Build the kubectl of the sandbox
@@ -53,7 +53,7 @@ build-kubectl: ## Build the kubectl of the sandbox
 
 .PHONY: demo
 demo: ## Bring a cluster up from nothing, on this machine (minutes the first time)
-	@hack/demo-build.sh
+	@hack/demo-build.sh demo
 	hack/demo.sh "$(SANDBOX)"
 
 .PHONY: demo-stop
