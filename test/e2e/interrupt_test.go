@@ -61,8 +61,8 @@ func endOnInterrupt() (stop func()) {
 				ends.Go(func() { stopSandbox(dir) })
 			}
 			ends.Wait()
-			signal.Reset()
-			_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))
+			const bySignal = 128 // what shells add; where the signal is ignored, as in the background, sending it again ends nothing
+			os.Exit(bySignal + int(s.(syscall.Signal)))
 		}
 	}()
 	return func() {

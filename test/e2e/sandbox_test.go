@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -21,7 +22,7 @@ import (
 
 // speed is how much faster than real time the simulated databases run. A database
 // that was never configured takes 15 s of its time for one status document.
-const speed = "10"
+var speed = cmp.Or(os.Getenv("E2E_SPEED"), "10")
 
 // The programs under test, as `make build build-native-model build-sandbox` builds them.
 var (
