@@ -14,8 +14,8 @@ import (
 )
 
 // overridable are the gates that a user may override, one at a time and with a reason. All
-// others protect data or other runs: they open with time or repair. Of G-CONFIG only the check
-// of distributions reads overrides.
+// others protect data or other runs: they open with time or repair. Of G-CONFIG only the checks
+// of distributions and of specs of new clusters read overrides.
 var overridable = []plan.Gate{plan.GateClock, plan.GateConfig, plan.GateDeletion, plan.GateLockOwner, plan.GateOperator}
 
 // OverrideFlags are the gates that the user overrides.

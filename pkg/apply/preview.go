@@ -28,8 +28,8 @@ func (a AlreadySeen) Observe(ctx context.Context, into *plan.Snapshot, facets pl
 			return err
 		}
 	}
-	if facets&plan.Successors != 0 {
-		if err := a.Session.Observe(ctx, into, plan.Successors); err != nil {
+	if tried := facets & (plan.Successors | plan.FirstObjects); tried != 0 {
+		if err := a.Session.Observe(ctx, into, tried); err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,8 @@ func TestAuthRoleMatchesTheShippedRBACManifests(t *testing.T) {
 		command         string
 		here, elsewhere []string
 	}{
-		"reconcile":         {"reconcile", []string{"reconcile.yaml", "disruption-budgets.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml", "read-volumes.yaml"}},
-		"reconcile --watch": {"reconcile --watch", []string{"reconcile.yaml", "watch.yaml", "disruption-budgets.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml", "read-volumes.yaml"}},
+		"reconcile":         {"reconcile", []string{"reconcile.yaml", "disruption-budgets.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml", "read-volumes.yaml", "first-volumes.yaml"}},
+		"reconcile --watch": {"reconcile --watch", []string{"reconcile.yaml", "watch.yaml", "disruption-budgets.yaml"}, []string{"find-operators.yaml", "read-nodes.yaml", "read-volumes.yaml", "first-volumes.yaml"}},
 		"looking":           {"status,get process-groups,events,wait,backup status,restore status", []string{"read.yaml"}, []string{"read-nodes.yaml", "read-volumes.yaml"}},
 	}
 	for name, tc := range tests {

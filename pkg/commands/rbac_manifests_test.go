@@ -172,6 +172,13 @@ func TestTheReadVolumesRoleOnlyReadsVolumes(t *testing.T) {
 	}
 }
 
+func TestTheFirstVolumesRoleOnlyLists(t *testing.T) {
+	want := []session.Permission{{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}, {Verb: "list", Resource: "persistentvolumes"}}
+	if got := permissionsOf(rulesOf(t, "first-volumes.yaml")); !slices.Equal(want, got) {
+		t.Errorf("manifests/rbac/first-volumes.yaml grants %v, want %v", got, want)
+	}
+}
+
 func TestTheBudgetAndStorageClassReadRolesOnlyList(t *testing.T) {
 	for file, want := range map[string]session.Permission{
 		"read-disruption-budgets.yaml": session.BudgetPermissions()[0],

@@ -85,7 +85,13 @@ func readingLeftovers() []Requirement {
 }
 
 func reconciling() []Requirement {
-	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), namespaced(), waiting(), finding(), beyond(), operators(), auditing())
+	return slices.Concat(required(session.ReconcilePermissions()...), keeping(), namespaced(), waiting(), finding(), beyond(), firstVolumes(), operators(), auditing())
+}
+
+// firstVolumes returns what is required to check the storage classes of a cluster before anything of it exists.
+func firstVolumes() []Requirement {
+	const without = "whether the storage classes of a new cluster exist is unknown"
+	return everywhere(optional(without, session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}, session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
 // namespaced returns what is required to name the rule of a namespace that refuses an object.

@@ -122,7 +122,7 @@ func actionRequirements() []CommandRequirements {
 		{"tree", viewing()},
 		{"history", slices.Concat(required(theResource()), optional("runs of other users are not shown", session.Permission{Verb: "list", Resource: "events"}), optional("an active operation is not marked", readingLease()), finding())},
 		{"events", slices.Concat(required(theResource(), session.Permission{Verb: "list", Resource: "events"}), finding())},
-		{"plan", slices.Concat(viewing(), operators(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
+		{"plan", slices.Concat(viewing(), operators(), firstVolumes(), optional("the disruption budget is unknown", session.BudgetPermissions()[0]))},
 		{"create", slices.Concat(required(slices.Concat(
 			creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
 			creating("rbac.authorization.k8s.io", "roles"), creating("rbac.authorization.k8s.io", "rolebindings"),

@@ -173,6 +173,12 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 			return err
 		})
 	}
+	if facets&plan.FirstObjects != 0 {
+		group.Go(func() (err error) {
+			into.FirstObjects, err = r.readFirstObjects(ctx, c)
+			return err
+		})
+	}
 	if facets&plan.Agents != 0 {
 		group.Go(func() (err error) {
 			into.Agents, err = r.readAgentsOf(ctx)

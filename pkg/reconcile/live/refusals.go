@@ -88,6 +88,9 @@ func (r *refusals) explain(ctx context.Context, verb string, object client.Objec
 	}
 	refusal := plan.NewRefusal(kind, object.GetName(), cause.Kind, cause.By, strings.Join(strings.Fields(message), " "))
 	refusal.Verb, refusal.Since = verb, r.Clock.Now().UTC().Truncate(time.Second)
+	if cause.Kind == plan.RefusedAsInvalid {
+		refusal.Field = firstField(err)
+	}
 	return &reconcile.AdmissionError{Refusal: refusal}
 }
 
@@ -112,12 +115,20 @@ func (r *refusals) causeOf(ctx context.Context, verb string, object client.Objec
 }
 
 // namesField reports whether an error names fields, as validation does and policies do not.
-func namesField(err error) bool {
+func namesField(err error) bool { return firstField(err) != "" }
+
+// firstField returns the first field that an error names; empty for none.
+func firstField(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
-		return false
+		return ""
 	}
-	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field != "" })
+	causes := status.Status().Details.Causes
+	i := slices.IndexFunc(causes, func(c metav1.StatusCause) bool { return c.Field != "" })
+	if i < 0 {
+		return ""
+	}
+	return causes[i].Field
 }
 
 // permitted reports whether the API server permits a write by its rules of access. An unknown answer is no.
@@ -199,9 +210,12 @@ func readNamespace(ctx context.Context, c client.Reader, namespace string) plan.
 	return facts
 }
 
-func unread(what string, err error) string {
+func unread(what string, err error) string { return unreadBy(what, "reconcile", err) }
+
+// unreadBy returns why something could not be read, with the manifest that allows it.
+func unreadBy(what, manifest string, err error) string {
 	if hidden(err) {
-		return "reading " + what + " is forbidden; manifests/rbac/reconcile.yaml allows it"
+		return "reading " + what + " is forbidden; manifests/rbac/" + manifest + ".yaml allows it"
 	}
 	return fmt.Sprintf("cannot read %s: %v", what, err)
 }

@@ -46,12 +46,16 @@ func (r *reader) trySuccessor(ctx context.Context, c *v1beta2.FoundationDBCluste
 	return r.tryToCreate(ctx, pod)
 }
 
-// tryToCreate submits an object as a dry run. One that exists was accepted before.
+// tryToCreate submits an object as a dry run. One that exists was accepted before. A bad request shows nothing about
+// the object: a webhook that does not support dry runs refuses each of them so.
 func (r *reader) tryToCreate(ctx context.Context, o client.Object) error {
 	o = o.DeepCopyObject().(client.Object) // a deep copy has the type of its original
 	err := r.Client.Create(ctx, o, client.DryRunAll)
-	if err == nil || apierrors.IsAlreadyExists(err) {
+	switch {
+	case err == nil || apierrors.IsAlreadyExists(err):
 		return nil
+	case apierrors.IsBadRequest(err):
+		return err
 	}
 	return (&refusals{Options: r.Options}).explain(ctx, "create", o, err)
 }

@@ -46,6 +46,9 @@ const (
 	CheckRestartsAlone      CheckID = "restarts-alone"        // a process may restart while others do not
 	CheckCleanBounce        CheckID = "clean-bounce"          // the database can restart all processes at once
 	CheckNodeCordoned       CheckID = "node-cordoned"         // the node takes no new pods; the subject is the node
+	CheckSpecHolds          CheckID = "spec-holds"            // processes as the spec has them can form a database
+	CheckStorageClasses     CheckID = "storage-classes"       // the storage classes of the first PVCs exist
+	CheckFirstObjects       CheckID = "first-objects"         // the API server accepts the first objects of a cluster
 	CheckSuccessorAccepted  CheckID = "successor-accepted"    // the API server accepts the objects of a successor; the subject is the class
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
 	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group

@@ -63,6 +63,8 @@ const (
 	Successors
 	// Namespace is the namespace of the cluster, which may be being deleted.
 	Namespace
+	// FirstObjects are whether the API server accepts the objects of a cluster that has none yet.
+	FirstObjects
 
 	// Everything is all of the facets of a cluster.
 	Everything = ClusterResource | Nodes | Pods | Volumes | Services | ConfigMap | PodFiles | Database | Coordination | Detector | DisruptionBudgets
@@ -73,7 +75,7 @@ const (
 var facetNames = []string{
 	"record", "nodes", "pods", "volumes", "services", "config map", "pod files", "database", "coordination", "disruption budgets",
 	"backup", "agents", "backup status", "restore", "restore status", "other restores", "backup store", "backup use", "restore source", "restore target",
-	"failure detector", "restore times", "other clusters", "successors", "namespace",
+	"failure detector", "restore times", "other clusters", "successors", "namespace", "first objects",
 }
 
 // String lists the facets' names, separated by commas.

@@ -33,6 +33,8 @@ type Refusal struct {
 	// By names the objects with the rule: ResourceQuotas, LimitRanges, or the level of the namespace. Empty where
 	// the API server does not report it.
 	By string `json:"by,omitempty"`
+	// Field is the field of the object that the API server's validation names.
+	Field string `json:"field,omitempty"`
 	// Message is the shortened text of the API server. It is shown and never compared.
 	Message string `json:"message"`
 	// Since is when the object was refused first, by this rule.

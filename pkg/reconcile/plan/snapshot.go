@@ -36,11 +36,10 @@ type Snapshot struct {
 	Cluster *v1beta2.FoundationDBCluster
 	// Namespace is the namespace of the cluster.
 	Namespace NamespaceObject
-	// Nodes by name; nil where they do not matter, see NodesMatter.
 	// InvalidSpec are the errors of the spec; none for a valid one. A stage that needs the spec must not decide by an
 	// invalid one.
 	InvalidSpec []InvalidField
-	// Nodes by name; nil where no rule of the spec needs them.
+	// Nodes by name; nil where they do not matter, see NodesMatter.
 	Nodes map[string]*corev1.Node
 	// NodesHidden is why the nodes cannot be read; empty when they can. Missing permission is
 	// a fact: a pass needs nodes only for their taints.
@@ -71,6 +70,8 @@ type Snapshot struct {
 	OtherClusters OtherClusterFacts
 	// Successors are whether the objects of more process groups would be accepted.
 	Successors SuccessorFacts
+	// FirstObjects are whether the objects of a cluster without process groups would be accepted.
+	FirstObjects FirstObjectFacts
 	// DisruptionBudgets are all PodDisruptionBudgets of the namespace by name, those of others
 	// included: Kubernetes refuses every eviction of a pod that two of them select.
 	DisruptionBudgets map[string]*policyv1.PodDisruptionBudget
@@ -360,6 +361,7 @@ var take = map[Facet]func(into, from *Snapshot){
 
 	Successors:    func(into, from *Snapshot) { into.Successors = from.Successors },
 	Namespace:     func(into, from *Snapshot) { into.Namespace = from.Namespace },
+	FirstObjects:  func(into, from *Snapshot) { into.FirstObjects = from.FirstObjects },
 	OtherClusters: func(into, from *Snapshot) { into.OtherClusters = from.OtherClusters },
 	Backup:        func(into, from *Snapshot) { into.Backup, into.OtherBackups = from.Backup, from.OtherBackups },
 	Agents:        func(into, from *Snapshot) { into.Agents = from.Agents },

@@ -52,6 +52,9 @@ func (w *Cluster) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 	if facets&plan.Successors != 0 {
 		into.Successors = w.successors()
 	}
+	if facets&plan.FirstObjects != 0 {
+		into.FirstObjects = w.firstObjects()
+	}
 	if facets&plan.Agents != 0 {
 		into.Agents = plan.AgentFacts{Hidden: w.AgentsHidden}
 		if w.AgentsHidden == "" {

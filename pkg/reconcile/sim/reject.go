@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -34,6 +37,20 @@ func (w *Cluster) successors() plan.SuccessorFacts {
 		}
 		if r := w.Reject(g.ProcessClass); r != nil {
 			facts.Refused[g.ProcessClass] = *r
+		}
+	}
+	return facts
+}
+
+// firstObjects answers the dry runs of a cluster without process groups.
+func (w *Cluster) firstObjects() plan.FirstObjectFacts {
+	facts := plan.FirstObjectFacts{Read: true}
+	for _, class := range slices.Sorted(maps.Keys(w.Resource.DesiredProcessCounts())) {
+		if w.Reject == nil {
+			break
+		}
+		if r := w.Reject(class); r != nil {
+			facts.Refused = append(facts.Refused, *r)
 		}
 	}
 	return facts

@@ -31,6 +31,11 @@ func settings() []Rule {
 			Why:  "No pass and no operator reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. Commands that read work, as do those that need no spec.",
 			find: invalidFields,
 		},
+		{
+			Code: "CFG-012", Severity: Error, Title: "Processes as the spec has them can form a database",
+			Why:  "Counts, localities, names and certificates of the spec contradict each other: pods and volumes would exist, and no database with the configuration of the spec. No new cluster is created from such a spec; one that exists is left as it is.",
+			find: contradictions,
+		},
 	}
 }
 
@@ -55,6 +60,14 @@ func invalidFields(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, field := range f.InvalidSpec {
 		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, field.Message, "edit", "foundationdbcluster", f.Cluster.Name)...)
+	}
+	return found, ""
+}
+
+func contradictions(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, err := range objects.Contradictions(f.Cluster) {
+		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Error(), "edit", "foundationdbcluster", f.Cluster.Name)...)
 	}
 	return found, ""
 }

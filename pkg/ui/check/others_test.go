@@ -98,7 +98,7 @@ func (f *Facts) surrounded() {
 		f.Others.Nodes = append(f.Others.Nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelTopologyZone: zones[i%len(zones)]}}})
 	}
 	f.Others.Classes = []storagev1.StorageClass{{
-		ObjectMeta: metav1.ObjectMeta{Name: "fast", Annotations: map[string]string{defaultClassAnnotation: "true"}}, ReclaimPolicy: new(corev1.PersistentVolumeReclaimRetain), AllowVolumeExpansion: new(true),
+		ObjectMeta: metav1.ObjectMeta{Name: "fast", Annotations: map[string]string{objects.AnnotationDefaultClass: "true"}}, ReclaimPolicy: new(corev1.PersistentVolumeReclaimRetain), AllowVolumeExpansion: new(true),
 		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer),
 	}}
 	for _, c := range f.Volumes {
@@ -196,7 +196,7 @@ func otherClass(name string, edit func(*storagev1.StorageClass)) func(*Facts) {
 }
 
 func asDefault(c *storagev1.StorageClass) {
-	c.Annotations, c.AllowVolumeExpansion = map[string]string{oldDefaultClassAnnotation: "true"}, nil
+	c.Annotations, c.AllowVolumeExpansion = map[string]string{"storageclass.beta.kubernetes.io/is-default-class": "true"}, nil
 }
 
 // What other controllers do to no data, or may do, is no finding; what is unknown is not checked.

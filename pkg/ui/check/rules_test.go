@@ -217,6 +217,9 @@ var problems = map[string]problem{
 	"an invalid field": {"CFG-011", func(f *Facts) {
 		f.InvalidSpec = []plan.InvalidField{{Field: "spec.version", Message: "spec.version: Invalid value: \"seven\""}}
 	}, "spec.version: Invalid value", "edit foundationdbcluster sample"},
+	"three data halls without a data hall": {"CFG-012", func(f *Facts) {
+		f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
+	}, "spec.dataHall: Required value: three_data_hall places copies", "edit foundationdbcluster sample"},
 	"an argument that a pass sets": {"CFG-010", func(f *Facts) {
 		settings := f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
 		settings.CustomParameters = v1beta2.FoundationDBCustomParameters{"locality-zoneid=a"}

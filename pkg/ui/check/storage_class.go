@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // storageClasses returns the rules about the storage classes of the cluster's PVCs, of those to come
@@ -203,19 +203,13 @@ func (f Facts) nextClass(process v1beta2.ProcessClass) (class string, needed boo
 	return f.Others.defaultClass(), true
 }
 
-// Annotations of the default class, the second one of old versions.
-const (
-	defaultClassAnnotation    = "storageclass.kubernetes.io/is-default-class"
-	oldDefaultClassAnnotation = "storageclass.beta.kubernetes.io/is-default-class"
-)
-
 // defaultClass returns the name of the default class, empty without one. Of several Kubernetes takes the
 // newest.
 func (o OtherControllers) defaultClass() string {
 	var found *storagev1.StorageClass
 	for i := range o.Classes {
 		c := &o.Classes[i]
-		if c.Annotations[defaultClassAnnotation] != strconv.FormatBool(true) && c.Annotations[oldDefaultClassAnnotation] != strconv.FormatBool(true) {
+		if !objects.IsDefaultClass(*c) {
 			continue
 		}
 		if found == nil || found.CreationTimestamp.Before(&c.CreationTimestamp) {

@@ -2,13 +2,10 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
@@ -42,23 +39,6 @@ func firstTLS(c *v1beta2.FoundationDBCluster) bool {
 }
 
 func hasCertificate(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
-	return isConfigured(s, g, v1beta2.EnvTLSCertificateFile) && isConfigured(s, g, v1beta2.EnvTLSKeyFile)
-}
-
-// isConfigured reports whether a variable of the running pod, or the parameter of the same
-// name, is set. FoundationDB takes FDB_X from the environment and --x from its arguments.
-func isConfigured(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, variable string) bool {
-	option := strings.ToLower(strings.TrimPrefix(variable, "FDB_"))
-	for _, parameter := range s.Cluster.Settings(g.ProcessClass).CustomParameters {
-		name, _, _ := strings.Cut(string(parameter), "=")
-		if strings.ReplaceAll(strings.TrimSpace(name), "-", "_") == option {
-			return true
-		}
-	}
 	pod := s.Pod(g)
-	return pod != nil && slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
-		return c.Name == v1beta2.ContainerMain && slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool {
-			return v.Name == variable && (v.Value != "" || v.ValueFrom != nil)
-		})
-	})
+	return objects.SetsTLSFile(s.Cluster, g.ProcessClass, pod, v1beta2.EnvTLSCertificateFile) && objects.SetsTLSFile(s.Cluster, g.ProcessClass, pod, v1beta2.EnvTLSKeyFile)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
@@ -50,7 +51,8 @@ func TestTLSVariablesAreFoundInParametersAndPods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stagestest.HealthyCluster(t)
 			tc.given(&s)
-			if got := isConfigured(s, s.Cluster.ProcessGroup(stagestest.OneGroup), variable); got != tc.want {
+			g := s.Cluster.ProcessGroup(stagestest.OneGroup)
+			if got := objects.SetsTLSFile(s.Cluster, g.ProcessClass, s.Pod(g), variable); got != tc.want {
 				t.Errorf("%t, want %t", got, tc.want)
 			}
 		})
