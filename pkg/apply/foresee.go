@@ -62,7 +62,7 @@ func (r *Run) simulate(ctx context.Context, view *planned.PlanView, times int) e
 		view.Simulations = &planned.Simulations{Unavailable: &planned.NoForecast{Code: noForecastFacts, Detail: err.Error()}, Runs: []planned.Simulation{}}
 		return ctx.Err()
 	}
-	all, err := forecast.Simulate(ctx, forecast.Request{Observed: s, Stages: r.StageList, Seed: r.Seed}, times)
+	all, err := forecast.Simulate(ctx, forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed}, times)
 	view.Simulations = &all
 	return err
 }
@@ -81,7 +81,7 @@ func (r *Run) play(ctx context.Context) (planned.Forecast, error) {
 	}
 	limited, stop := context.WithTimeout(ctx, longestForecast)
 	defer stop()
-	f, err := forecast.Play(limited, forecast.Request{Observed: s, Stages: r.StageList, Seed: r.Seed})
+	f, err := forecast.Play(limited, forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed})
 	if err != nil {
 		return planned.NoForecastFor(noForecastTime, ""), ctx.Err()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
@@ -71,7 +72,7 @@ func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone
 	done, err := p.Run(ctx)
 	view := recorder.View(r.Env.Metadata(r.ResourceKind.Named(r.Key)))
 	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)
-	view.Changes = planned.SettingChanges(r.observed.snapshot)
+	view.Changes, view.Privileges = planned.SettingChanges(r.observed.snapshot), planned.Privileges(r.observed.snapshot)
 	return view, done, err
 }
 
@@ -80,6 +81,19 @@ func (r *Run) remember(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && r.Seen == (Identity{}) {
 		r.Seen, _ = identityOf(o.Snapshot)
 		r.Lease = leaseOf(o.Snapshot)
+	}
+}
+
+// stages are those of the command, after a check of pod templates where the run has restrictions.
+func (r *Run) stages() []plan.Stage {
+	restrictions := session.TemplateRestrictions(r.Env)
+	switch {
+	case r.ResourceKind == nil:
+		return stages.Restricted(restrictions, r.StageList)
+	case r.ResourceKind.Restricted != nil:
+		return r.ResourceKind.Restricted(restrictions, r.StageList)
+	default:
+		return r.StageList
 	}
 }
 
@@ -94,7 +108,7 @@ func (r *Run) observer() reconcile.Observer {
 // pass is a preview until it is given an actor.
 func (r *Run) pass(report func(reconcile.Event)) *reconcile.Pass {
 	p := &reconcile.Pass{
-		Stages: r.StageList, Observer: r.observer(), Seed: r.Seed, Report: report,
+		Stages: r.stages(), Observer: r.observer(), Seed: r.Seed, Report: report,
 		Gates: func(ctx context.Context) ([]plan.Check, error) { return r.Session.Gates(ctx, r.Gates) },
 	}
 	if r.ResourceKind == nil && !r.lockless {

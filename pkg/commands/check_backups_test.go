@@ -119,7 +119,7 @@ func TestCheckQueriesBackupAgentsOnlyIfBackupsAreChecked(t *testing.T) {
 func TestCheckReportsThatReadingBackupsIsForbidden(t *testing.T) {
 	v := newVault(t)
 	v.backupsHidden = apierrors.NewForbidden(schema.GroupResource{Group: "apps.foundationdb.org", Resource: "foundationdbbackups"}, "", errors.New("RBAC"))
-	v.must(exit.ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+12                  14", "check", "sample")
+	v.must(exit.ExitUnreachable, "rule/BACKUP-001,rule/BACKUP-002,+13                  15", "check", "sample")
 	v.must(exit.ExitUnreachable, "backups could not be read: forbidden: ", "check", "sample")
 	v.must(exit.ExitDone, "RBAC-001", "check", "sample", "--skip", "BACKUP=there are none", "--skip", "RESTORE=there are none")
 	v.must(exit.ExitDone, "nothing found", "check", "sample", "--rules", "VOL")

@@ -37,6 +37,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/webhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -204,9 +205,46 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 	flags.StringVar(&g.Transport, "transport", string(direct.Auto), "access to databases: exec runs fdbcli in pods, native uses FoundationDB's client library in this process, auto prefers native where a build has it and a database can be reached directly")
 	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current, instead of the connection string of the cluster's status")
 	flags.StringVar(&g.From, "from", "", "dump to read instead of the API server and the database, for commands that change nothing (see kubectl fdb dump)")
+	restrict(&g.Templates, root)
 	session.Complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
 	session.Complete(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
 }
+
+// restrict adds the flags that restrict the pod templates of resources, as operators since release 2.31 have them.
+func restrict(r *objects.TemplateRestrictions, root *cobra.Command) {
+	flags := root.PersistentFlags()
+	for _, f := range []struct {
+		forbid      *bool
+		name, field string
+	}{
+		{&r.ForbidToken, objects.FlagAllowToken, "automountServiceAccountToken"}, {&r.ForbidHostNetwork, objects.FlagAllowHostNetwork, "hostNetwork"},
+		{&r.ForbidHostPID, objects.FlagAllowHostPID, "hostPID"}, {&r.ForbidHostIPC, objects.FlagAllowHostIPC, "hostIPC"},
+	} {
+		flags.Var((*allowance)(f.forbid), f.name, "If false, no pass runs over a resource whose pod template has "+f.field+" true")
+		flags.Lookup(f.name).NoOptDefVal = "true"
+		session.Complete(root, f.name, func() []string { return []string{"true", "false"} })
+	}
+	flags.StringArrayVar(&r.Accounts, objects.FlagAllowedAccounts, nil, "ServiceAccount that pod templates may name; repeat the flag for several. No pass runs over a resource with another one; empty allows all")
+	flags.StringArrayVar(&r.VolumeSources, objects.FlagAllowedVolumeSources, nil, "kind of volume that pod templates may add, such as configMap; as above")
+	flags.StringArrayVar(&r.VolumeMounts, objects.FlagAllowedVolumeMounts, nil, "name of a volume that containers of pod templates may mount; as above")
+	session.Complete(root, objects.FlagAllowedVolumeSources, objects.VolumeSources)
+}
+
+// allowance is a flag that is true unless something is forbidden.
+type allowance bool
+
+// Set implements pflag.Value.
+func (a *allowance) Set(text string) error {
+	allowed, err := strconv.ParseBool(text)
+	*a = allowance(!allowed)
+	return err
+}
+
+// String implements pflag.Value.
+func (a *allowance) String() string { return strconv.FormatBool(a == nil || !bool(*a)) }
+
+// Type implements pflag.Value.
+func (*allowance) Type() string { return "bool" }
 
 // begin runs once the command line is validated.
 func begin(e *session.Env) error {

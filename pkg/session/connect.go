@@ -83,8 +83,8 @@ func openByFlags(e *Env) {
 func Inside(e *Env, streams genericiooptions.IOStreams) *Env {
 	other := &Env{
 		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
-		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) },
-		Client:     e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs,
+		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) }, within: e,
+		Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs,
 	}
 	*other.Kube.KubeConfig = text(e.Kube.KubeConfig)
 	if e.byFlags {

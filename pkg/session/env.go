@@ -85,6 +85,7 @@ type Env struct {
 
 	namespace string // of Connection instead of that of the flags; empty for that
 
+	within  *Env               // the command that runs this one; nil for none
 	byFlags bool               // what is opened is what Kube and Global select
 	dumped  *Dumped            // what is read instead of the API server and pods; nil for these
 	direct  []*direct.Database // native transports that were opened; guarded by mu
@@ -168,7 +169,7 @@ func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
-		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, typed: e.Global.typed}, Started: true,
+		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, Templates: TemplateRestrictions(e), typed: e.Global.typed}, Started: true,
 	}
 	other.In, other.Out, other.ErrOut, other.namespace = e.In, output, output, e.namespace
 	return other

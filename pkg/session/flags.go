@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -18,8 +19,19 @@ type GlobalFlags struct {
 	Transport   string // how databases are reached, a direct.Transport
 	ClusterFile string // of the native transport; "" for the connection string of the status
 	From        string // the dump to read; "" for the API server
+	// Templates are what the pod templates of resources must not have, in all passes.
+	Templates objects.TemplateRestrictions
 
 	typed []string // flags of the connection that the user typed, for command lines to copy
+}
+
+// TemplateRestrictions returns what the pod templates of resources must not have. Those of a command are those
+// of every command that it runs: a step of a runbook has no such flags of its own.
+func TemplateRestrictions(e *Env) objects.TemplateRestrictions {
+	if e.within != nil {
+		return TemplateRestrictions(e.within)
+	}
+	return e.Global.Templates
 }
 
 // Values of --color.
@@ -45,7 +57,12 @@ func (e *Env) Paint(stream any) ui.Paint {
 
 // Command returns a complete command line of ours to copy, for this context and namespace.
 func (e *Env) Command(words ...string) string {
-	return e.Kubectl(append([]string{"fdb"}, words...)...)
+	line := append([]string{"fdb"}, words...)
+	at := len(line)
+	if i := slices.Index(line, "--"); i >= 0 {
+		at = i
+	}
+	return e.Kubectl(slices.Insert(line, at, TemplateRestrictions(e).Args()...)...)
 }
 
 // Kubectl returns a complete command line of kubectl for this context and namespace. They come

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 )
@@ -22,6 +23,8 @@ type ResourceKind struct {
 	Stages      func() []plan.Stage
 	Permissions func() []Permission
 	Connect     func(e *Env, key types.NamespacedName) (Session, error)
+	// Restricted returns stages that begin with a check of pod templates; nil where a resource has none.
+	Restricted func(objects.TemplateRestrictions, []plan.Stage) []plan.Stage
 	// Cluster returns the name of the cluster that a resource belongs to.
 	Cluster func(client.Object) string
 }
@@ -29,7 +32,7 @@ type ResourceKind struct {
 var (
 	// BackupKind is the kind of backups.
 	BackupKind = &ResourceKind{
-		Short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions,
+		Short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions, Restricted: backup.Restricted,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		Cluster: func(o client.Object) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -40,6 +41,9 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.provisional(w, rows)
 	o.refused(w, v.Gates)
 	o.holds(w, v.Holds)
+	if len(v.Privileges) > 0 {
+		layout.Entry(w, o.in(yellow, "privileged:")+" ", "pod templates request more than their own pods: "+phrase.List(privilegeWords(v.Privileges)))
+	}
 	for _, r := range plan.ByRule(v.Refusals) {
 		layout.Entry(w, o.in(red, "refused before:")+" ", r.Summary(v.Refusals))
 	}
@@ -76,6 +80,14 @@ func (o PlanOptions) changes(w io.Writer, all []planned.SettingChange) error {
 	}
 	fmt.Fprintln(w)
 	return nil
+}
+
+func privilegeWords(all []objects.Privilege) []string {
+	words := make([]string, len(all))
+	for i, p := range all {
+		words[i] = p.Text()
+	}
+	return words
 }
 
 func valueWords(value *string) string {

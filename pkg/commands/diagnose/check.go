@@ -192,7 +192,7 @@ func (o checkOptions) evaluate(ctx context.Context, env *session.Env, key types.
 	if err != nil {
 		return check.Report{}, err
 	}
-	facts := check.Facts{}
+	facts := check.Facts{Templates: session.TemplateRestrictions(env)}
 	backups := backupsBeside(ctx, env, key, options)
 	seen, err := (session.ClusterReader{Env: env, Key: key}).Read(ctx)
 	if err != nil {

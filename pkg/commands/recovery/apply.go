@@ -10,10 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/execute"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -119,6 +122,9 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err := o.allowed(ctx, current, p); err != nil {
 		return err
 	}
+	if err := templatesAllowed(session.TemplateRestrictions(env), current.seen.Cluster, p); err != nil {
+		return err
+	}
 	if err := o.approved(ctx, env, current, p); err != nil {
 		return err
 	}
@@ -138,6 +144,21 @@ func (o applyOptions) allowed(ctx context.Context, current reading, p recovery.P
 		if !c.OK {
 			return &reconcile.RefusedError{Check: c}
 		}
+	}
+	return nil
+}
+
+// templatesAllowed refuses a plan that creates pods from templates which the restrictions of the run forbid.
+func templatesAllowed(r objects.TemplateRestrictions, c *v1beta2.FoundationDBCluster, p recovery.Plan) error {
+	if len(p.Create) == 0 {
+		return nil
+	}
+	forbidden, err := r.OfCluster(c)
+	if err != nil {
+		return exit.Usage(err)
+	}
+	if check := readings.TemplateAllowed(forbidden); !check.OK {
+		return &exit.Error{Code: exit.ExitRefused, Err: errors.New(check.Evidence + " (nothing was changed)")}
 	}
 	return nil
 }

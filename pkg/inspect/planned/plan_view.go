@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -39,6 +40,8 @@ type PlanView struct {
 	Kept []plan.Check `json:"kept,omitempty"`
 	// Changes are the settings that differ from the spec, with their old and new values.
 	Changes []SettingChange `json:"changes,omitempty"`
+	// Privileges are what the pod templates of the resource request beyond their own pods; absent for nothing.
+	Privileges []objects.Privilege `json:"privileges,omitempty"`
 	// Forecast is what all passes will do; null where nothing is to do, for backups and restores,
 	// and where it was not requested.
 	Forecast *Forecast `json:"forecast,omitempty"`

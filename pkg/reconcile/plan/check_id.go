@@ -85,17 +85,18 @@ const (
 
 // Checks of locks, operators, runs and plans.
 const (
-	CheckLockAllowed    CheckID = "lock-allowed"     // this control-plane instance can take the lock
-	CheckLockOwnerNamed CheckID = "lock-owner-named" // the lock's owner has a name
-	CheckNotDenied      CheckID = "not-denied"       // this control-plane instance is not on the deny list
-	CheckInstancesReady CheckID = "instances-ready"  // all control-plane instances are ready for a common action; the subject is the action
-	CheckNotDeleted     CheckID = "not-deleted"      // neither the resource nor its namespace is being deleted
-	CheckNoOperator     CheckID = "no-operator"      // no live operator manages the resource
-	CheckClock          CheckID = "clock"            // the clock of this machine agrees with the API server's
-	CheckNoOtherRun     CheckID = "no-other-run"     // no other run is active
-	CheckPlanCurrent    CheckID = "plan-current"     // the cluster state is that of the plan
-	CheckFieldKept      CheckID = "field-kept"       // the API server kept the field of the spec; the subject is the field
-	CheckPermissions    CheckID = "permissions"      // the user may do what a pass needs
+	CheckLockAllowed     CheckID = "lock-allowed"     // this control-plane instance can take the lock
+	CheckLockOwnerNamed  CheckID = "lock-owner-named" // the lock's owner has a name
+	CheckNotDenied       CheckID = "not-denied"       // this control-plane instance is not on the deny list
+	CheckInstancesReady  CheckID = "instances-ready"  // all control-plane instances are ready for a common action; the subject is the action
+	CheckTemplateAllowed CheckID = "template-allowed" // the restrictions of the run allow the pod templates
+	CheckNotDeleted      CheckID = "not-deleted"      // neither the resource nor its namespace is being deleted
+	CheckNoOperator      CheckID = "no-operator"      // no live operator manages the resource
+	CheckClock           CheckID = "clock"            // the clock of this machine agrees with the API server's
+	CheckNoOtherRun      CheckID = "no-other-run"     // no other run is active
+	CheckPlanCurrent     CheckID = "plan-current"     // the cluster state is that of the plan
+	CheckFieldKept       CheckID = "field-kept"       // the API server kept the field of the spec; the subject is the field
+	CheckPermissions     CheckID = "permissions"      // the user may do what a pass needs
 )
 
 // Checks of backups and restores.

@@ -99,6 +99,7 @@ const (
 	HoldSpecContradiction        HoldCode = "spec-contradiction"         // the spec contradicts itself
 	HoldSpecsFrozen              HoldCode = "specs-frozen"               // pods keep their spec for now
 	HoldStoreUnknown             HoldCode = "store-unknown"              // the store could not be read
+	HoldTemplateForbidden        HoldCode = "template-forbidden"         // a restriction of the run forbids a value of a pod template
 	HoldTLSConversionActive      HoldCode = "tls-conversion-active"      // a conversion to or from TLS is active
 	HoldTagChanged               HoldCode = "tag-changed"                // spec.tag changed, which a backup cannot follow
 	HoldTooFewPods               HoldCode = "too-few-pods"               // too few pods are running

@@ -44,7 +44,7 @@ var ordinaryHolds = map[HoldCode]bool{
 	HoldRemovalInSpec: false, HoldRestartsKeptBack: false, HoldRestoreAborted: false, HoldRestoreLost: false,
 	HoldRestoreStateUnknown: false, HoldRestoreTargetOccupied: false, HoldRestoreTargetUnknown: false, HoldRestoreTimeRefused: false,
 	HoldRestoreTimeUnknown: false, HoldSharedListsUnread: false,
-	HoldSpecContradiction: false, HoldStoreUnknown: false, HoldTagChanged: false, HoldTooLateToKeep: false,
+	HoldSpecContradiction: false, HoldStoreUnknown: false, HoldTagChanged: false, HoldTemplateForbidden: false, HoldTooLateToKeep: false,
 	HoldVersionUnsafe: false, HoldVolumeGoing: false, HoldVolumeLost: false, HoldBeingDeleted: false,
 }
 

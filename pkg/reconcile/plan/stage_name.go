@@ -10,6 +10,7 @@ const (
 	StageUpdateStatus                StageName = "UpdateStatus"
 	StageCheckFields                 StageName = "CheckFields"
 	StageCheckDeletion               StageName = "CheckDeletion"
+	StageCheckTemplates              StageName = "CheckTemplates" // only with restrictions
 	StageCheckDistribution           StageName = "CheckDistribution"
 	StageCancelReplacements          StageName = "CancelReplacements"
 	StageUpdateLockConfiguration     StageName = "UpdateLockConfiguration"

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/detection"
@@ -61,6 +62,15 @@ func ClusterWith(o plan.Options) []plan.Stage {
 		status.ReportStatus,
 	}
 	return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == cluster.AdoptSpecs.Name && !o.Adopt })
+}
+
+// Restricted returns stages that begin with a check of the pod templates; the same stages without restrictions,
+// and those that do the same whatever the spec has.
+func Restricted(r objects.TemplateRestrictions, all []plan.Stage) []plan.Stage {
+	if r.None() || !plan.NeedsSpec(all) {
+		return all
+	}
+	return slices.Insert(slices.Clone(all), 0, cluster.CheckTemplates(r))
 }
 
 // Replacing returns the stages that complete replacements and nothing else: the first ones, new

@@ -40,6 +40,11 @@ func backupResources() []Rule {
 			Why:  "No pass starts with an invalid resource; the message names the field.",
 			find: resources(invalidResources),
 		},
+		{
+			Code: "BACKUP-015", Severity: Warning, Title: "Agents request no more than their own pods",
+			Why:  "The pod template of the agents uses namespaces, files or rights of the node, or the account of another program, as in the family SEC; or the restrictions of the run forbid it, and no pass runs over the backup.",
+			find: resources(privilegedAgents),
+		},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // Severity is how severe the findings of a rule are.
@@ -93,6 +94,8 @@ type Facts struct {
 	// Served are the certificates that processes serve. ServedUnread is why they were not read.
 	Served       []fdb.ServedCertificate
 	ServedUnread string
+	// Templates are the restrictions of pod templates.
+	Templates objects.TemplateRestrictions
 	// Missing are the permissions that a pass needs and the user does not have. It is valid
 	// only if MissingRead is true.
 	Missing     []string

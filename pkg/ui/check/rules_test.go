@@ -93,6 +93,7 @@ func allProblems() map[string]problem {
 	maps.Copy(all, nameProblems)
 	maps.Copy(all, addressProblems)
 	maps.Copy(all, otherProblems)
+	maps.Copy(all, templateProblems)
 	return all
 }
 

@@ -1,0 +1,30 @@
+package recovery
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+func TestARecoveryCreatesNoPodThatTheRestrictionsForbid(t *testing.T) {
+	c := &v1beta2.FoundationDBCluster{}
+	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+		v1beta2.ProcessClassGeneral: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{HostPID: true}}},
+	}
+	creates := recovery.Plan{Create: []recovery.Creation{{Pod: "sample-log-1"}}}
+	forbidden := objects.TemplateRestrictions{ForbidHostPID: true}
+	if err := templatesAllowed(forbidden, c, creates); exit.Code(err) != exit.ExitRefused {
+		t.Errorf("got %v, want a refusal", err)
+	}
+	if err := templatesAllowed(objects.TemplateRestrictions{}, c, creates); err != nil {
+		t.Errorf("without restrictions: %v", err)
+	}
+	if err := templatesAllowed(forbidden, c, recovery.Plan{}); err != nil {
+		t.Errorf("without a pod to create: %v", err)
+	}
+}
