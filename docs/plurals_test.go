@@ -27,6 +27,47 @@ func TestACountOfOneIsSingular(t *testing.T) {
 	}
 }
 
+// What a sentence is made of can be empty, or one thing only.
+func TestSentencesAgreeWithWhatIsPutIntoThem(t *testing.T) {
+	wrong := map[string]*regexp.Regexp{
+		"empty parentheses":               regexp.MustCompile(`[a-z] \(\)`),
+		"one subject with a plural verb":  regexp.MustCompile(`(?m)(?:^|  |: )[a-z][a-z0-9-]*-[0-9]{3,} (?:are|have|were|do) [a-z]+`),
+		"two prepositions without a noun": regexp.MustCompile(`\b(?:after|before|for|since) in [0-9]`),
+	}
+	for file, text := range writtenTexts(t) {
+		for what, pattern := range wrong {
+			if matches := pattern.FindAllString(text, -1); len(matches) > 0 {
+				t.Errorf("%s: %s: %q", file, what, matches)
+			}
+		}
+	}
+}
+
+// A plural without its number is no count: phrase.Count has both.
+func TestNoFormatCountsAPlural(t *testing.T) {
+	for path, file := range sources(t) {
+		for node := range ast.Preorder(file) {
+			call, is := node.(*ast.CallExpr)
+			if !is || len(call.Args) < 3 {
+				continue
+			}
+			format, is := call.Args[0].(*ast.BasicLit)
+			if is && strings.HasPrefix(strings.Trim(format.Value, "`\""), "%d %s") && isPlural(call.Args[2]) {
+				t.Errorf("%s: %s", path, format.Value)
+			}
+		}
+	}
+}
+
+func isPlural(e ast.Expr) bool {
+	call, is := e.(*ast.CallExpr)
+	if !is {
+		return false
+	}
+	function, is := call.Fun.(*ast.SelectorExpr)
+	return is && function.Sel.Name == "Plural"
+}
+
 // A share such as "0/1 zones" is the label of a gauge.
 func TestPluralsAreRenderedByThePhrasePackage(t *testing.T) {
 	byHand := regexp.MustCompile(`(?:^|[^/])%[dv] (?:of %[dv] )?(?:(?:%s|` + anyOf(kindsOfThings) + `) )?(?:` + anyOf(plurals(t)) + `)\b|[a-z]\(e?s\)`)

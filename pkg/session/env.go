@@ -92,6 +92,7 @@ type Env struct {
 
 	mu         sync.Mutex // guards spoken, and keeps lines whole
 	lastOutput time.Time  // when progress was last printed
+	reports    int        // how often in a row that was a wait that goes on
 }
 
 // Session is one open cluster.

@@ -14,8 +14,12 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// ProgressInterval is the maximum time without output while waiting.
-const ProgressInterval = 10 * time.Second
+// ProgressInterval is the time without output after which a wait is reported. Without other output it
+// doubles after each report, up to maxProgressInterval.
+const (
+	ProgressInterval    = 10 * time.Second
+	maxProgressInterval = 5 * time.Minute
+)
 
 // WithTimeout ends the context after d, with the cause [exit.ErrTimeout]; 0 means no limit.
 func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.Context, context.CancelFunc) {
@@ -36,8 +40,8 @@ func WithTimeout(ctx context.Context, c clock.Clock, d time.Duration) (context.C
 	return ctx, stop
 }
 
-// Pause waits for d. After ten seconds without output it prints what it waits for; if that is
-// empty it prints nothing.
+// Pause waits for d. After ten seconds without output it prints what it waits for, and again at growing
+// intervals; if that is empty it prints nothing.
 func (e Waiting) Pause(ctx context.Context, d time.Duration, waitingFor string) error {
 	end := e.Clock.Now().Add(d)
 	return e.PauseUntil(ctx, Wakeup{Due: func() time.Time { return end }}, waitingFor)
@@ -62,10 +66,10 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 			return nil
 		}
 		if waitingFor != "" {
-			if e.idleFor(now) >= ProgressInterval {
+			if e.untilReport(now) <= 0 {
 				e.stillWaiting(waitingFor)
 			}
-			left = min(left, ProgressInterval-e.idleFor(now))
+			left = min(left, e.untilReport(now))
 		}
 		timer := e.Clock.NewTimer(left)
 		select {
@@ -87,7 +91,25 @@ func (e Waiting) stillWaiting(reason string) {
 		e.Touch()
 		return
 	}
+	e.mu.Lock()
+	reports := e.reports
+	e.mu.Unlock()
 	e.Logf("still waiting: %s", reason)
+	e.mu.Lock()
+	e.reports = reports + 1
+	e.mu.Unlock()
+}
+
+// untilReport returns the time until a wait is reported: each report without other output since the one
+// before doubles it.
+func (e Waiting) untilReport(now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	interval := ProgressInterval
+	for range e.reports {
+		interval = min(2*interval, maxProgressInterval)
+	}
+	return interval - now.Sub(e.lastOutput)
 }
 
 // idleFor returns the time since the last output.
@@ -101,14 +123,14 @@ func (e Waiting) idleFor(now time.Time) time.Duration {
 func (e *Env) Touch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lastOutput = e.Clock.Now()
+	e.lastOutput, e.reports = e.Clock.Now(), 0
 }
 
 // Logf prints a line of progress, unless --quiet is set.
 func (e *Env) Logf(layout string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lastOutput = e.Clock.Now()
+	e.lastOutput, e.reports = e.Clock.Now(), 0
 	if !e.Global.Quiet {
 		fmt.Fprintf(e.ErrOut, layout+"\n", args...)
 	}

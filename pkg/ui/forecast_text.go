@@ -126,9 +126,9 @@ func forecastSentence(f *planned.Forecast) string {
 		}
 		return text
 	case planned.ForecastBlocked:
-		return fmt.Sprintf("blocked after %s: manual intervention is required", size)
+		return fmt.Sprintf("blocked %s: manual intervention is required", endOf(f, size))
 	case planned.ForecastWaiting:
-		return fmt.Sprintf("not complete after %s: it waits for something that does not happen by itself", size)
+		return fmt.Sprintf("not complete %s: it waits for something that does not happen by itself", endOf(f, size))
 	case planned.ForecastUnfinished:
 		return fmt.Sprintf("not complete after %s, %s", inSeconds(f.Seconds), size)
 	case planned.ForecastFailed:
@@ -137,6 +137,14 @@ func forecastSentence(f *planned.Forecast) string {
 		return "unavailable: " + noForecastWords(f.Unavailable)
 	}
 	return string(f.End)
+}
+
+// endOf returns when, and with how much done, a forecast that does not complete ends.
+func endOf(f *planned.Forecast, size string) string {
+	if f.Seconds <= 0 {
+		return size
+	}
+	return "after about " + inSeconds(f.Seconds) + ", " + size
 }
 
 // noForecastReasons are why there is no forecast, by code.

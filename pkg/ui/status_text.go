@@ -212,7 +212,10 @@ func answersWord(reachable *bool) string {
 
 func (p *page) groups(v inspect.GroupsView, use *distribution.Use) {
 	p.section("Process groups", v.Origin)
-	counts := fmt.Sprintf("%d of %d reconciled, %d in all", v.Reconciled, v.Desired, v.Total)
+	counts := fmt.Sprintf("%d of %d reconciled", v.Reconciled, v.Desired)
+	if v.Total != v.Desired {
+		counts += fmt.Sprintf(", %d exist", v.Total)
+	}
 	if v.Removing > 0 {
 		counts += fmt.Sprintf(", %d being removed (%d excluded)", v.Removing, v.Excluded)
 	}

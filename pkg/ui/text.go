@@ -65,7 +65,7 @@ func (t *text) report(e reconcile.Event) {
 	case reconcile.LeaseTaken:
 		t.lease(e)
 	case reconcile.LockTaken:
-		t.line(e.Stage, "locked", "re-evaluating on a new snapshot")
+		t.line(e.Stage, "locked", "reading the cluster again")
 	case reconcile.ActionStarted:
 		t.verbose(e.Stage, "doing", e.Action.Describe())
 	case reconcile.ActionDone:
@@ -84,7 +84,7 @@ func (t *text) report(e reconcile.Event) {
 }
 
 func (t *text) lease(e reconcile.LeaseTaken) {
-	words := "acquired; re-evaluating on a new snapshot"
+	words := "acquired; reading the cluster again"
 	if e.Early {
 		words = "acquired before the first stage"
 	}

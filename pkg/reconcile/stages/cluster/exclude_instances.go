@@ -175,6 +175,6 @@ func allowedNotReporting(e *readings.Exclusions, groups map[v1beta2.ProcessClass
 func CoordinatorsFirst(groups []string) *plan.Hold {
 	return &plan.Hold{
 		Code: plan.HoldCoordinatorsFirst, Subjects: groups, RetryAfter: ExclusionRetry, Follows: true,
-		Reason: readings.SomeOf(groups) + " are coordinators; coordinators move first",
+		Reason: readings.SomeOf(groups) + " " + phrase.Either(len(groups), "is a coordinator", "are coordinators") + "; coordinators move first",
 	}
 }

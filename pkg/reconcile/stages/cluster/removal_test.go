@@ -64,7 +64,7 @@ func TestTheExclusionStage(t *testing.T) {
 		"never excludes a coordinator before coordinators have moved": {
 			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {
 				s.Database.Status.Client.Coordinators.Coordinators[0].Address.Host = "10.1.0.14"
-			}, Holds: "storage-114 are coordinators; coordinators move first",
+			}, Holds: "storage-114 is a coordinator; coordinators move first",
 		},
 		"counts a group that only the list of exclusions has as draining": { // the status document is older
 			From: stagestest.StorageMarkedForRemoval, Given: func(s *plan.Snapshot) {

@@ -314,9 +314,17 @@ func withinUnavailableBudget(s plan.Snapshot, zones []string) ([]string, plan.Ch
 	if len(unavailable) >= most {
 		zones = slices.DeleteFunc(zones, func(zone string) bool { return !slices.Contains(unavailable, zone) })
 		c.OK = len(zones) > 0
-		c.Evidence = fmt.Sprintf("%s %s unavailable pods (%s); spec.maxZonesWithUnavailablePods is %d", phrase.Count(len(unavailable), "fault domain"), phrase.Has(len(unavailable)), readings.SomeOf(unavailable), most)
+		c.Evidence = fmt.Sprintf("%s; spec.maxZonesWithUnavailablePods is %d", unavailableWords(unavailable), most)
 	}
 	return zones, c
+}
+
+// unavailableWords returns which fault domains have unavailable pods.
+func unavailableWords(zones []string) string {
+	if len(zones) == 0 {
+		return "no fault domain has unavailable pods"
+	}
+	return fmt.Sprintf("%s %s unavailable pods (%s)", phrase.Count(len(zones), "fault domain"), phrase.Has(len(zones)), readings.SomeOf(zones))
 }
 
 // outsideMaintenance returns the zones that may go down while one is under maintenance: that one,

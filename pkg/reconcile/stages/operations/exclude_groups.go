@@ -170,7 +170,7 @@ func MoveCoordinatorsOff(groups []v1beta2.ProcessGroupID) plan.Stage {
 				return plan.Decision{}
 			}
 			d := cluster.ChangeCoordinators.Decide(asMarked(s, notExcluded(s, groups)))
-			why := fmt.Sprintf("%s are coordinators, and coordinators move before their processes are excluded", readings.SomeOf(due))
+			why := fmt.Sprintf("%s %s, and coordinators move before their processes are excluded", readings.SomeOf(due), phrase.Either(len(due), "is a coordinator", "are coordinators"))
 			if len(d.Actions) > 0 {
 				d.Why = why
 			}

@@ -48,7 +48,7 @@ func TestExcludeGroups(t *testing.T) {
 			From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration = nil },
 			Holds: "does not report the configuration",
 		}, one},
-		"never excludes a coordinator": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: coordinatesAt("storage-114"), Holds: "storage-114 are coordinators; coordinators move first"}, one},
+		"never excludes a coordinator": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: coordinatesAt("storage-114"), Holds: "storage-114 is a coordinator; coordinators move first"}, one},
 		"waits while another of the class is missing": {stagestest.RemovalCase{From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
 			s.Cluster.ProcessGroup("storage-115").SetCondition(v1beta2.ConditionMissingProcesses, stagestest.Noon.Add(-time.Minute))
 		}, Holds: "exclusion waits: storage-115 missing for 1m0s, may report again within 5m0s"}, one},
@@ -72,7 +72,7 @@ func TestCoordinatorsMoveBeforeTheyAreExcluded(t *testing.T) {
 	tests := map[string]stagestest.RemovalCase{
 		"nothing moves for a group that is none": {From: stagestest.HealthyCluster},
 		"they move to processes that stay":       {From: stagestest.HealthyCluster, Given: coordinatesAt("storage-114"), Does: []string{"change coordinators to 10.1.0.1:4501 10.1.0.2:4501 10.1.0.3:4501 and store the new connection string"}},
-		"not right after a recovery":             {From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { coordinatesAt("storage-114")(s); stagestest.RecoveredAgo(60)(s) }, Holds: "storage-114 are coordinators, and coordinators move before their processes are excluded; the coordinator change waits"},
+		"not right after a recovery":             {From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) { coordinatesAt("storage-114")(s); stagestest.RecoveredAgo(60)(s) }, Holds: "storage-114 is a coordinator, and coordinators move before their processes are excluded; the coordinator change waits"},
 		"not for a group that is excluded already": {From: stagestest.HealthyCluster, Given: func(s *plan.Snapshot) {
 			coordinatesAt("storage-114")(s)
 			stagestest.Excluding("locality_instance_id:storage-114")(s)

@@ -70,8 +70,8 @@ func noteTooManyKept(s plan.Snapshot, class v1beta2.ProcessClass, tooMany int, k
 	for _, id := range ids {
 		kept.Subjects = append(kept.Subjects, string(id))
 	}
-	kept.Reasons = append(kept.Reasons, fmt.Sprintf("%d %s desired by spec.processCounts or spec.databaseConfiguration, %d kept by %s (%s): raise the count by %d, or remove %d of them from the list",
-		desired, phrase.Plural(string(class)+" process group"), len(ids), readings.KeepField, readings.SomeOf(ids), tooMany, tooMany))
+	kept.Reasons = append(kept.Reasons, fmt.Sprintf("%s desired by spec.processCounts or spec.databaseConfiguration, %d kept by %s (%s): raise the count by %d, or remove %d of them from the list",
+		phrase.Count(desired, string(class)+" process group"), len(ids), readings.KeepField, readings.SomeOf(ids), tooMany, tooMany))
 }
 
 // keptOf returns the groups of a class that stay and that the spec keeps.
