@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 )
 
-func TestAForecastThatDoesNotCompleteTellsWhenItEnds(t *testing.T) {
+func TestAForecastThatDoesNotCompleteHasItsEnd(t *testing.T) {
 	for want, f := range map[string]planned.Forecast{
 		"blocked in 2 passes with 0 actions: manual intervention is required":                                          {End: planned.ForecastBlocked, Passes: 2},
 		"blocked after about 2m, in 26 passes with 0 actions: manual intervention is required":                         {End: planned.ForecastBlocked, Passes: 26, Seconds: 120},
