@@ -38,12 +38,11 @@ func (r *reader) trySuccessor(ctx context.Context, c *v1beta2.FoundationDBCluste
 	if err != nil {
 		return err
 	}
-	if claim != nil {
-		if err := r.tryToCreate(ctx, claim); err != nil {
-			return err
-		}
+	// The pod first: its refusal keeps running pods from being recreated as well.
+	if err := r.tryToCreate(ctx, pod); err != nil || claim == nil {
+		return err
 	}
-	return r.tryToCreate(ctx, pod)
+	return r.tryToCreate(ctx, claim)
 }
 
 // tryToCreate submits an object as a dry run. One that exists was accepted before. A bad request shows nothing about

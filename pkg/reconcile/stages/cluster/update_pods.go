@@ -24,28 +24,36 @@ import (
 // class. A pod that never started is recreated at once where it differs from the spec: it holds
 // nothing, and a spec that broke it can be corrected.
 //
+// A dry run of a pod of each class comes before the first deletion: where the API server refuses it, the pod that runs
+// stays.
+//
 // The operator updates any zone under active maintenance next; here a zone that a user put under
 // maintenance blocks the update of all others.
 func UpdatePods(o plan.Options) plan.Stage {
 	return plan.Stage{
-		Name:  plan.StageUpdatePods,
-		Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
-		Decide: func(s plan.Snapshot) plan.Decision {
-			u, err := podsToUpdate(s, o)
-			if err != nil {
-				return readings.InvalidSpec(err)
-			}
-			keep := u.keepLastVolumes(s)
-			if len(u.outdated)+len(u.unstarted) == 0 {
-				return plan.Decision{Hold: keep.Hold()}
-			}
-			d := u.decide(s)
-			if len(d.Actions) == 0 {
-				d.Hold = keep.HoldBefore(d.Hold)
-			}
-			return d
-		},
+		Name:    plan.StageUpdatePods,
+		Reads:   plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
+		More:    plan.Successors,
+		Matters: func(s plan.Snapshot) bool { return deletesPods(updatePods(s, o)) },
+		Decide:  func(s plan.Snapshot) plan.Decision { return keepRefused(s, updatePods(s, o)) },
 	}
+}
+
+// updatePods decides which pods are updated, if the API server accepts them.
+func updatePods(s plan.Snapshot, o plan.Options) plan.Decision {
+	u, err := podsToUpdate(s, o)
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	keep := u.keepLastVolumes(s)
+	if len(u.outdated)+len(u.unstarted) == 0 {
+		return plan.Decision{Hold: keep.Hold()}
+	}
+	d := u.decide(s)
+	if len(d.Actions) == 0 {
+		d.Hold = keep.HoldBefore(d.Hold)
+	}
+	return d
 }
 
 // keepLastVolumes omits the pods whose volume would end with them, and returns them: their process groups
