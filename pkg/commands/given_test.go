@@ -24,8 +24,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/applyconfigurations"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -225,12 +228,27 @@ var schemeWithRoles = sync.OnceValues(func() (*runtime.Scheme, error) {
 	return scheme, errors.Join(err, rbacv1.AddToScheme(scheme))
 })
 
+// converters are those that a fake client has by default. It would build all of Kubernetes' types for itself, which
+// takes longer than most commands.
+var converters = sync.OnceValues(func() ([]managedfields.TypeConverter, error) {
+	kubernetes := runtime.NewScheme()
+	err := clientgoscheme.AddToScheme(kubernetes)
+	return []managedfields.TypeConverter{applyconfigurations.NewTypeConverter(kubernetes), managedfields.NewDeducedTypeConverter()}, err
+})
+
+// fakeAPI begins a fake client with all kinds.
+func fakeAPI(t *testing.T) *fake.ClientBuilder {
+	t.Helper()
+	scheme, err := schemeWithRoles()
+	shared, convertersErr := converters()
+	if err := errors.Join(err, convertersErr); err != nil {
+		t.Fatal(err)
+	}
+	return fake.NewClientBuilder().WithScheme(scheme).WithTypeConverters(shared...).WithRESTMapper(session.NewMapper())
+}
+
 func (g *given) client() client.Client {
 	g.t.Helper()
-	scheme, err := schemeWithRoles()
-	if err != nil {
-		g.t.Fatal(err)
-	}
 	objects := append([]client.Object{}, g.objects...)
 	if g.cluster.Resource != nil {
 		objects = append(objects, g.cluster.Resource.DeepCopy())
@@ -240,7 +258,7 @@ func (g *given) client() client.Client {
 		node.Spec.Unschedulable, node.Spec.Taints = g.cluster.Cordoned[name], g.cluster.Taints[name]
 		objects = append(objects, node)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithObjects(objects...).
+	return fakeAPI(g.t).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list}).
 		WithIndex(&corev1.Event{}, session.InvolvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }

@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -77,11 +76,7 @@ func newVault(t *testing.T) *vault {
 	b.Spec.Version, b.Spec.ClusterName, b.Spec.BlobStoreConfiguration, b.Spec.AgentCount = "7.3.79", "sample", place, new(1)
 	r := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb", UID: "r"}}
 	r.Spec.DestinationClusterName, r.Spec.BlobStoreConfiguration = "sample", place
-	scheme, err := session.NewScheme()
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(session.NewMapper()).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
+	v.api = fakeAPI(t).WithStatusSubresource(b, r, &appsv1.Deployment{}, &corev1.Pod{}).
 		WithObjects(b, r, v.cluster.Resource.DeepCopy()).Build()
 	v.record, v.resources = v.open, v.api
 	return v

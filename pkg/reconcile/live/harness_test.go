@@ -21,6 +21,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/applyconfigurations"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,15 +71,21 @@ func sample() *v1beta2.FoundationDBCluster {
 	}
 }
 
-func scheme(t *testing.T) *runtime.Scheme {
-	t.Helper()
-	s := runtime.NewScheme()
+// kinds are the scheme of a fake client, and the type converters that one has by default. Both are built once: that
+// takes longer than most tests, and nothing changes them later.
+var kinds = sync.OnceValues(func() (*runtime.Scheme, []managedfields.TypeConverter) {
+	s, kubernetes := runtime.NewScheme(), runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, policyv1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, authorizationv1.AddToScheme, storagev1.AddToScheme, v1beta2.AddToScheme} {
-		if err := add(s); err != nil {
-			t.Fatal(err)
-		}
+		utilruntime.Must(add(s))
 	}
-	return s
+	utilruntime.Must(clientgoscheme.AddToScheme(kubernetes))
+	return s, []managedfields.TypeConverter{applyconfigurations.NewTypeConverter(kubernetes), managedfields.NewDeducedTypeConverter()}
+})
+
+// fakeAPI begins a fake client with all kinds that this package reads.
+func fakeAPI() *fake.ClientBuilder {
+	s, converters := kinds()
+	return fake.NewClientBuilder().WithScheme(s).WithTypeConverters(converters...)
 }
 
 // newField is a field on which only the resource and the objects given exist.
@@ -95,7 +105,7 @@ func fieldOver(t *testing.T, nodes *sim.Cluster, cluster *v1beta2.FoundationDBCl
 	for i, o := range objects {
 		copies[i] = o.DeepCopyObject().(client.Object)
 	}
-	f.api = fake.NewClientBuilder().WithScheme(scheme(t)).WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}, &corev1.Pod{}).
+	f.api = fakeAPI().WithStatusSubresource(&v1beta2.FoundationDBCluster{}, &v1beta2.FoundationDBBackup{}, &v1beta2.FoundationDBRestore{}, &corev1.Pod{}).
 		WithObjects(cluster.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
 	f.cluster = live.New(live.Options{
