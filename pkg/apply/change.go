@@ -121,6 +121,9 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 	case f.timeout < 0 || f.Interval < 0:
 		return exit.Usagef("--timeout and --interval must not be negative")
 	}
+	if _, err := longestRestOf(env); err != nil {
+		return err
+	}
 	env.FieldManager = f.FieldManager
 	if env.Overrides, err = f.Gates(); err != nil || f.Plan == "" {
 		return err

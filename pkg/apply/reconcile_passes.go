@@ -306,7 +306,7 @@ func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error
 	p.lastReason = key
 	p.progress.Wait(reason)
 	p.renewOperation(ctx, reason)
-	return true, p.wait(ctx, RestAfter(p.Last, p.Interval), reason)
+	return true, p.wait(ctx, p.restAfter(), reason)
 }
 
 // readProgress reads how far the targets are.
@@ -374,9 +374,32 @@ func (o *outcome) waitsFor() (key, reason string) {
 // changes are watched. The operator requeues after 15 s for most causes.
 const longestRest = 15 * time.Second
 
+// LongestRestVariable is the environment variable with a shorter bound of the interval between two passes. The
+// end-to-end tests set it: the time of their databases passes faster than that between passes.
+const LongestRestVariable = "KUBECTL_FDB_MAX_INTERVAL"
+
+// longestRestOf returns the bound of the interval between two passes.
+func longestRestOf(env *session.Env) (time.Duration, error) {
+	text := env.Getenv(LongestRestVariable)
+	if text == "" {
+		return longestRest, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return longestRest, exit.Usagef("%s must be a positive duration, not %q", LongestRestVariable, text)
+	}
+	return min(d, longestRest), nil
+}
+
+// restAfter returns the interval after the last pass.
+func (p *pacing) restAfter() time.Duration {
+	longest, _ := longestRestOf(p.Env) // Check has refused what is none
+	return RestAfter(p.Last, p.Interval, longest)
+}
+
 // RestAfter returns the interval after a pass that waits, at least --interval.
-func RestAfter(done reconcile.PassDone, interval time.Duration) time.Duration {
-	return max(min(retryAfter(done), longestRest), interval)
+func RestAfter(done reconcile.PassDone, interval, longest time.Duration) time.Duration {
+	return max(min(retryAfter(done), longest), interval)
 }
 
 // lostARace reports whether the command waits and others wrote an object that the last pass was about to write: the

@@ -175,7 +175,7 @@ func (t *resourceSet) wait() (rest time.Duration, again bool) {
 	rest = longestRest
 	for _, p := range t.members {
 		if p.mayImprove() {
-			rest, again = min(rest, RestAfter(p.Last, p.Interval)), true
+			rest, again = min(rest, p.restAfter()), true
 		}
 	}
 	return max(rest, t.options.Interval), again

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestLongReadsAreReportedEveryTenSeconds(t *testing.T) {
@@ -46,17 +47,30 @@ func TestAWaitIsPrintedOnceAndThenAtGrowingIntervals(t *testing.T) {
 
 // One stage may wait for minutes while another could go on in seconds.
 func TestRetryIntervalBetweenPassesIsCapped(t *testing.T) {
-	tests := map[string]struct{ requested, interval, want time.Duration }{
-		"as long as the pass asks for":  {10 * time.Second, 2 * time.Second, 10 * time.Second},
-		"--interval at least":           {0, 2 * time.Second, 2 * time.Second},
-		"a quarter of a minute at most": {10 * time.Minute, 2 * time.Second, 15 * time.Second},
-		"an --interval that is longer":  {10 * time.Minute, time.Minute, time.Minute},
+	const most = 15 * time.Second
+	tests := map[string]struct{ requested, interval, longest, want time.Duration }{
+		"as long as the pass asks for":  {10 * time.Second, 2 * time.Second, most, 10 * time.Second},
+		"--interval at least":           {0, 2 * time.Second, most, 2 * time.Second},
+		"a quarter of a minute at most": {10 * time.Minute, 2 * time.Second, most, most},
+		"an --interval that is longer":  {10 * time.Minute, time.Minute, most, time.Minute},
+		"a shorter bound":               {10 * time.Minute, 2 * time.Second, 5 * time.Second, 5 * time.Second},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := apply.RestAfter(reconcile.PassDone{RetryAfter: tc.requested}, tc.interval); got != tc.want {
+			if got := apply.RestAfter(reconcile.PassDone{RetryAfter: tc.requested}, tc.interval, tc.longest); got != tc.want {
 				t.Errorf("rests %s, want %s", got, tc.want)
 			}
 		})
+	}
+}
+
+// An environment that shortens the waits of tests must not turn them off, nor lengthen those of users.
+func TestTheLongestIntervalOfTheEnvironmentIsAPositiveDuration(t *testing.T) {
+	for value, refused := range map[string]bool{"3s": false, "0s": true, "-1s": true, "soon": true} {
+		g := newGiven(t)
+		g.env = map[string]string{apply.LongestRestVariable: value}
+		if got := g.run("reconcile", "sample", "--dry-run"); (got == exit.ExitUsage) != refused {
+			t.Errorf("%s=%q: exit code %d, refused %t: %s", apply.LongestRestVariable, value, got, refused, &g.err)
+		}
 	}
 }
