@@ -11,7 +11,7 @@ SANDBOX    ?= .sandbox
 # One setting for builds and tests, so that they share what they compile; nothing here needs C.
 export CGO_ENABLED ?= 0
 # End-to-end tests mostly wait. Each has its own limit for a lack of progress.
-E2E_PARALLEL ?= $(shell echo $$((4 * $$(nproc))))
+E2E_PARALLEL ?= $(shell echo $$((6 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
 # All tests run without vet: it would analyze the whole of Kubernetes again. Lint runs it once.
 # Limits are for what hangs, and nothing that a busy machine meets. PACKAGE and RUN select tests of a part: make test-unit PACKAGE=./pkg/fdb RUN='^TestX$'

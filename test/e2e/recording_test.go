@@ -66,7 +66,7 @@ func TestRecordedSeriesAndResourcesMatchTheSandbox(t *testing.T) {
 		kubectl(t, "create", "rolebinding", "kubectl-fdb-"+role, "-n", r.ns, "--role=kubectl-fdb-"+role, "--serviceaccount="+r.ns+":kubectl-fdb")
 	}
 	r.resource("cluster created", r.apply(cluster("sample", counts+"processGroupIDPrefix: dc1\nlockOptions: {disableLocks: false}\n")))
-	w := startWatchOf(t, r.ns, "sample", "--with-backups", "--resync", "10s", "--dump-dir", t.TempDir())
+	w := startWatchOf(t, r.ns, "sample", "--with-backups", "--resync", "4s", "--dump-dir", t.TempDir())
 	r.url = <-w.address + "/metrics"
 
 	r.resource("database not created yet", r.until("a status without a database", "fdb/sample", func(o map[string]any) bool {

@@ -71,7 +71,8 @@ func inText(r *http.Request) string {
 func (w *wire) fdb(t *testing.T, args ...string) (result, []string) {
 	t.Helper()
 	config := w.kubeconfig(t)
-	r := runWith(t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG="+config) }, "kubectl", append([]string{"fdb"}, args...)...)
+	// With the intervals of users: shorter ones send more.
+	r := runWith(t, func(c *exec.Cmd) { c.Env = append(c.Env, "KUBECONFIG="+config, "KUBECTL_FDB_MAX_INTERVAL=") }, "kubectl", append([]string{"fdb"}, args...)...)
 	return r, w.requests
 }
 

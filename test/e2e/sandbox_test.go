@@ -139,7 +139,7 @@ func environment(t *testing.T) []string {
 }
 
 func environmentOf(kubeconfig string) []string {
-	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(kubeconfig), "state"), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
+	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(kubeconfig), "state"), "KUBECONFIG="+kubeconfig, "PATH="+binDir+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1", "KUBECTL_FDB_MAX_INTERVAL=5s")
 }
 
 // result is what a program left behind.
