@@ -26,8 +26,9 @@ type k9sPlugin struct {
 // line is the command of the plugin that kubectl runs, as words; nil for none.
 func (p k9sPlugin) line() []string {
 	text := strings.Join(append([]string{p.Command}, p.Args...), " ")
-	if p.Command == "sh" && len(p.Args) == 2 && p.Args[0] == "-c" {
+	if p.Command == "sh" && len(p.Args) > 3 && p.Args[0] == "-c" {
 		text = regexp.MustCompile(` 2>&1 \||;`).Split(p.Args[1], 2)[0]
+		text = strings.Replace(text, `"$@"`, strings.Join(p.Args[3:], " "), 1)
 	}
 	if words := strings.Fields(text); len(words) > 2 && words[0] == "kubectl" && words[1] == "fdb" {
 		return words[2:]
@@ -99,6 +100,18 @@ var stubs = map[string]string{
 	"less":    "#!/bin/sh\necho \"$@\" >> less.ran\ncat >> less.read\n",
 }
 
+// A name of a context is any text: as a part of a script it would be run.
+func TestK9sPluginsNameNoVariableInAScript(t *testing.T) {
+	variable := regexp.MustCompile(`\$[A-Za-z0-9]`)
+	for name, p := range k9sPlugins(t) {
+		for i, arg := range p.Args {
+			if i > 0 && p.Args[i-1] == "-c" && variable.MatchString(arg) {
+				t.Errorf("%s: the script %q has a variable", name, arg)
+			}
+		}
+	}
+}
+
 // K9s replaces the variables in the arguments, and runs the command. What kubectl prints to either stream is
 // shown, also when it fails, until a key is pressed.
 func TestK9sPluginsRunInAShell(t *testing.T) {
@@ -109,7 +122,7 @@ func TestK9sPluginsRunInAShell(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	selected := strings.NewReplacer("$NAMESPACE", "prod", "$NAME", "orders", "$CONTEXT", "east")
+	selected := strings.NewReplacer("$NAMESPACE", "prod", "$NAME", "orders", "$CONTEXT", "east;touch$IFS-pwned")
 	for name, p := range k9sPlugins(t) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
