@@ -163,8 +163,9 @@ var kindOfTargets = map[string]string{
 	"detect-failures": "processgroup", "cordon": "node", "uncordon": "node", "drain": "node",
 }
 
-// notes records the added process groups, and what the goal depends on.
+// notes records the added process groups, and what the goal and the next pass depend on.
 func (o *outcome) notes(e reconcile.Event) {
+	o.Seed = reconcile.NextSeed(o.Seed, e)
 	if goal, notes := o.Goal.(Noting); notes {
 		goal.Note(e)
 	}

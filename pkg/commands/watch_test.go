@@ -18,6 +18,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
@@ -54,6 +55,56 @@ func TestAWatchReconcilesSpecChangesUntilTerminated(t *testing.T) {
 	if w.cluster.Locked() || !w.follower.stopped || w.follower.follows == 0 {
 		t.Errorf("locked %t, followed %d times, stopped %t", w.cluster.Locked(), w.follower.follows, w.follower.stopped)
 	}
+}
+
+// A command that names a removed process group must not find another one.
+func TestAWatchNeverAddsARemovedProcessGroupAgain(t *testing.T) {
+	w := &watched{given: newGiven(t)}
+	replaceNewest := func() {
+		id := newestOf(w.given, v1beta2.ProcessClassStateless)
+		w.cluster.Resource.ProcessGroup(id).MarkForRemoval(w.cluster.Now())
+		w.ring(plan.ClusterResource)
+	}
+	forget := func() { // the IDs of removed groups are kept until their exclusions have ended
+		w.cluster.Tick(15 * time.Minute)
+		w.ring(plan.Pods)
+	}
+	w.steps = []func(){replaceNewest, forget, replaceNewest, forget, replaceNewest, forget}
+	if code := w.run("--yes"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &w.out, &w.err)
+	}
+	added := map[v1beta2.ProcessGroupID]int{}
+	for _, g := range addedBy(w.given) {
+		added[g.ID]++
+	}
+	if len(added) < 9+3 {
+		t.Fatalf("added %v", added)
+	}
+	for id, n := range added {
+		if n > 1 {
+			t.Errorf("%s was added %d times", id, n)
+		}
+	}
+}
+
+// addedBy returns the process groups that were added, in their order.
+func addedBy(g *given) []plan.NewGroup {
+	var all []plan.NewGroup
+	for _, a := range g.cluster.Acted {
+		if add, is := a.(plan.AddGroups); is {
+			all = append(all, add.Groups...)
+		}
+	}
+	return all
+}
+
+func newestOf(g *given, class v1beta2.ProcessClass) (id v1beta2.ProcessGroupID) {
+	for _, added := range addedBy(g) {
+		if added.Class == class {
+			id = added.ID
+		}
+	}
+	return id
 }
 
 func TestAWatchOfANewClusterContinuesUntilItIsConfigured(t *testing.T) {

@@ -137,7 +137,11 @@ func (p *player) letPass(d time.Duration) {
 
 func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 	p.record.passBegins()
-	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: p.record.report, Seed: p.Seed, Hashes: p.hashes, Continues: true}
+	report := func(e reconcile.Event) {
+		p.Seed = reconcile.NextSeed(p.Seed, e) // as the passes of a command do
+		p.record.report(e)
+	}
+	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: report, Seed: p.Seed, Hashes: p.hashes, Continues: true}
 	p.w.Tick(passTime)
 	done, err := pass.Run(ctx)
 	if p.record.changed {

@@ -59,7 +59,7 @@ type Pass struct {
 	// probably acts as well. It takes the Lease before it observes, so that the first action needs
 	// no second observation: of a database that is not configured yet one takes 15 s.
 	Continues bool
-	// Seed makes the pass's random choices.
+	// Seed makes the pass's random choices; see NextSeed.
 	Seed uint64
 	// Hashes remember the hashes of pod specs between passes. Nil remembers them for this pass only.
 	Hashes *plan.HashMemo
