@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -21,6 +24,44 @@ func healthy(t *testing.T) *given {
 	return g
 }
 
+// keeping is a cluster whose spec keeps one process group from being replaced.
+func keeping(t *testing.T) *given {
+	t.Helper()
+	return keep(healthy(t))
+}
+
+func keep(g *given) *given {
+	g.cluster.Resource.Spec.CancelReplacementsForInstance = []v1beta2.ProcessGroupID{v1beta2.ProcessGroupID(g.named("OTHER"))}
+	return g
+}
+
+// nameless is a cluster in which a process group has neither a pod nor an address.
+func nameless(t *testing.T) *given {
+	t.Helper()
+	g := healthy(t)
+	group := g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.named("OTHER")))
+	group.Addresses = nil
+	g.cluster.Resource.Spec.AutomationOptions.UseLocalitiesForExclusion = new(false)
+	delete(g.cluster.Pods, group.PodName(g.cluster.Resource))
+	return g
+}
+
+// untried is a cluster whose API server makes no dry run.
+func untried(t *testing.T) *given {
+	t.Helper()
+	g := healthy(t)
+	g.connect = func() (session.Session, error) { return withoutDryRuns{simulated{g.cluster, g}}, nil }
+	return g
+}
+
+type withoutDryRuns struct{ session.Session }
+
+func (s withoutDryRuns) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	err := s.Session.Observe(ctx, into, facets)
+	into.Successors = plan.SuccessorFacts{Read: true, Unknown: map[v1beta2.ProcessClass]string{v1beta2.ProcessClassStorage: "a dump is read-only"}}
+	return err
+}
+
 func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T) *given
@@ -28,25 +69,30 @@ func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"delete a pod":                            {given: healthy, args: []string{"delete", "sample", "POD"}, want: exit.ExitDone, says: "may be deleted now\n"},
-		"delete a pod of the only cluster":        {given: healthy, args: []string{"delete", "POD"}, want: exit.ExitDone, says: "next: kubectl delete pod sample-storage-"},
-		"delete beside a pod that does not start": {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: exit.ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
-		"delete what is not there":                {given: healthy, args: []string{"delete", "sample", "pod/other"}, want: exit.ExitUsage},
-		"delete nothing":                          {given: healthy, args: []string{"delete"}, want: exit.ExitUsage},
-		"delete, without an answer":               {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
-		"replace a group":                         {given: healthy, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
-		"replace a group by its ID alone":         {given: healthy, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
-		"replace too many":                        {given: healthy, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},
-		"restart a stable cluster":                {given: healthy, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
-		"restart a group":                         {given: healthy, args: []string{"restart", "sample", "POD"}, want: exit.ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
-		"restart what has pods with labels":       {given: healthy, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
-		"delete what is on a node":                {given: healthy, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: exit.ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
-		"delete what is on no node":               {given: healthy, args: []string{"delete", "sample", "--node", "nowhere"}, want: exit.ExitUsage},
-		"replace a named group of a class":        {given: healthy, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: exit.ExitDone, says: "may start to drain now\n"},
-		"restart a young cluster":                 {given: up, args: []string{"restart", "sample"}, want: exit.ExitNo, says: "no: G-RECOVERY"},
-		"restart a class that is not there":       {given: healthy, args: []string{"restart", "sample", "--class", "proxy"}, want: exit.ExitUsage},
-		"restart a class that does not exist":     {given: healthy, args: []string{"restart", "sample", "--class", "x"}, want: exit.ExitUsage},
-		"reconcile":                               {given: up, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "yes: a reconcile pass may change sample now\n"},
+		"delete a pod":                                               {given: healthy, args: []string{"delete", "sample", "POD"}, want: exit.ExitDone, says: "may be deleted now\n"},
+		"delete a pod of the only cluster":                           {given: healthy, args: []string{"delete", "POD"}, want: exit.ExitDone, says: "next: kubectl delete pod sample-storage-"},
+		"delete beside a pod that does not start":                    {given: unscheduled, args: []string{"delete", "sample", "OTHER"}, want: exit.ExitNo, says: "no: G-REPL: are all other fault domains up? storage-"},
+		"delete what is not there":                                   {given: healthy, args: []string{"delete", "sample", "pod/other"}, want: exit.ExitUsage},
+		"delete nothing":                                             {given: healthy, args: []string{"delete"}, want: exit.ExitUsage},
+		"delete, without an answer":                                  {given: withoutAnswer, args: []string{"delete", "sample", "POD"}, want: exit.ExitUnreachable, says: "unknown: no answer from the database: timed out\n"},
+		"replace a group":                                            {given: healthy, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace a group by its ID alone":                            {given: healthy, args: []string{"replace", "OTHER"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace a group that the spec keeps":                        {given: keeping, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitNo, says: "no: OTHER: does replace mark the process group for removal?"},
+		"replace a group that nothing keeps":                         {given: keeping, args: []string{"replace", "sample", "POD"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"replace a group that never had an address":                  {given: nameless, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitNo, says: "never had an address to exclude"},
+		"replace without an answer about the successor":              {given: untried, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitUnreachable, says: "unknown: G-ADMISSION"},
+		"replace a kept group without an answer about the successor": {given: func(t *testing.T) *given { t.Helper(); return keep(untried(t)) }, args: []string{"replace", "sample", "OTHER"}, want: exit.ExitNo, says: "no: OTHER"},
+		"replace too many":                                           {given: healthy, args: []string{"replace", "sample", "OTHER", "POD"}, want: exit.ExitNo, says: "no: G-BUDGET"},
+		"restart a stable cluster":                                   {given: healthy, args: []string{"restart", "sample", "--class", "storage"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"restart a group":                                            {given: healthy, args: []string{"restart", "sample", "POD"}, want: exit.ExitDone, says: "yes: the processes of 1 process group may be restarted now\n"},
+		"restart what has pods with labels":                          {given: healthy, args: []string{"restart", "sample", "-l", "foundationdb.org/fdb-process-class=log"}, want: exit.ExitDone, says: "yes: the processes of 3 process groups may be restarted now\n"},
+		"delete what is on a node":                                   {given: healthy, args: []string{"delete", "sample", "--class", "storage", "--node", "node-1,node-2,node-3,node-4,node-5"}, want: exit.ExitNo, says: "no: G-REPL: are the pods in one fault domain?"},
+		"delete what is on no node":                                  {given: healthy, args: []string{"delete", "sample", "--node", "nowhere"}, want: exit.ExitUsage},
+		"replace a named group of a class":                           {given: healthy, args: []string{"replace", "sample", "--process-group", "OTHER", "--class", "storage"}, want: exit.ExitDone, says: "may start to drain now\n"},
+		"restart a young cluster":                                    {given: up, args: []string{"restart", "sample"}, want: exit.ExitNo, says: "no: G-RECOVERY"},
+		"restart a class that is not there":                          {given: healthy, args: []string{"restart", "sample", "--class", "proxy"}, want: exit.ExitUsage},
+		"restart a class that does not exist":                        {given: healthy, args: []string{"restart", "sample", "--class", "x"}, want: exit.ExitUsage},
+		"reconcile":                                                  {given: up, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "yes: a reconcile pass may change sample now\n"},
 		"reconcile without rights": {given: func(t *testing.T) *given {
 			t.Helper()
 			g := up(t)
@@ -76,7 +122,7 @@ func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 			for _, arg := range tc.args {
 				args = append(args, g.named(arg))
 			}
-			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), tc.says) {
+			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), strings.ReplaceAll(tc.says, "OTHER", g.named("OTHER"))) {
 				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 		})

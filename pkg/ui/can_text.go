@@ -40,6 +40,9 @@ func okCell(c lists.CanItem) string {
 	if c.Waits {
 		return "waits"
 	}
+	if c.Unknown {
+		return phrase.UnknownCell
+	}
 	return phrase.YesNo(&c.OK, phrase.UnknownCell)
 }
 

@@ -67,8 +67,9 @@ func newCanReplace(env *session.Env) *cobra.Command {
 		Short:       "Check whether process groups could be drained now",
 		Long: `Check whether process groups could be drained now for their replacement, once they are
 marked for removal, and whether the API server accepts their successors. They can be marked
-even if the answer is no, unless the successors are not accepted: passes then wait until
-it is yes.
+even if the answer is no, unless the spec keeps them or the successors are not accepted:
+passes then wait until it is yes. Over a dump the answer is never yes, since nothing can be
+tried.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether data would be moved immediately
@@ -89,11 +90,12 @@ func canReplace(ctx context.Context, e *session.Env, l session.Observation, grou
 	}
 	in.Checks = lists.About("", clusterstages.ExclusionMayStart(l.Snapshot, groups))
 	for _, g := range groups {
-		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notQueried(in.Checks, safety.MayReplace(l.Snapshot, g)))...)
+		checks := append([]plan.Check{operations.Replaceable(l.Snapshot, g)}, safety.MayReplace(l.Snapshot, g)...)
+		in.Checks = append(in.Checks, lists.About(string(g.ProcessGroupID), notQueried(in.Checks, checks))...)
 	}
 	for _, g := range groups {
 		if !g.IsMarkedForRemoval() {
-			in.Checks = append(in.Checks, lists.About("", notQueried(in.Checks, []plan.Check{safety.SuccessorAccepted(l.Snapshot, g.ProcessClass)}))...)
+			in.Checks = append(in.Checks, successor(l.Snapshot, g.ProcessClass, in.Checks)...)
 		}
 	}
 	in.What = inText(groups, func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }) + " may start to drain"
@@ -107,6 +109,17 @@ func canReplace(ctx context.Context, e *session.Env, l session.Observation, grou
 	}
 	in.Do = []string{e.Command("plan", l.Cluster.Name)}
 	return nil
+}
+
+// successor returns whether the API server accepts the objects of another group of a class. Without an
+// answer to a dry run, as over a dump, that is unknown.
+func successor(s plan.Snapshot, class v1beta2.ProcessClass, before []lists.CanItem) []lists.CanItem {
+	items := lists.About("", notQueried(before, []plan.Check{safety.SuccessorAccepted(s, class)}))
+	for i := range items {
+		_, refused := s.Successors.Refused[class]
+		items[i].Unknown = !items[i].OK && !refused
+	}
+	return items
 }
 
 // notQueried leaves out checks that were already evaluated: several groups of one class share a

@@ -66,6 +66,8 @@ type CanItem struct {
 	Subject string `json:"subject,omitempty"`
 	// Waits is true for a check that is not OK and will be by itself: the operation waits for it.
 	Waits bool `json:"waits,omitempty"`
+	// Unknown is true for a check that is not OK because its facts could not be read.
+	Unknown bool `json:"unknown,omitempty"`
 	plan.Check
 }
 
@@ -98,8 +100,8 @@ func (i CanItem) words() string {
 	return i.Subject + ": " + inspect.CheckWords(i.Check)
 }
 
-// NewCanReport makes the document. One no is enough for a no; without an answer from the
-// database there is neither.
+// NewCanReport makes the document. One no is enough for a no, and without one a check that is unknown for
+// unknown; without an answer from the database there is neither.
 func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	v := CanReport{
 		Document: inspect.NewDocument("CanReport", m, in.Now, inspect.SourceLive), Verb: in.Verb, Subjects: inspect.OrEmpty(in.Subjects),
@@ -107,7 +109,8 @@ func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	}
 	v.Warnings = append(v.Warnings, in.Warnings...)
 	v.Summary = "yes: " + in.What + " now"
-	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK && !c.Waits })
+	at := slices.IndexFunc(in.Checks, func(c CanItem) bool { return !c.OK && !c.Waits && !c.Unknown })
+	unknown := slices.IndexFunc(in.Checks, func(c CanItem) bool { return c.Unknown })
 	switch {
 	case in.NeedsDatabase && in.Database.Status == nil:
 		v.Answer = AnswerUnknown
@@ -115,6 +118,9 @@ func NewCanReport(m inspect.Metadata, in CanInput) CanReport {
 	case at >= 0:
 		v.Answer = AnswerNo
 		v.Summary = "no: " + in.Checks[at].words()
+	case unknown >= 0:
+		v.Answer = AnswerUnknown
+		v.Summary = "unknown: " + in.Checks[unknown].words()
 	}
 	if v.Answer != AnswerYes {
 		v.Next = append(slices.Clone(in.Instead), in.FDB("why", m.Cluster))

@@ -49,6 +49,7 @@ const (
 	CheckSpecHolds          CheckID = "spec-holds"            // processes as the spec has them can form a database
 	CheckStorageClasses     CheckID = "storage-classes"       // the storage classes of the first PVCs exist
 	CheckFirstObjects       CheckID = "first-objects"         // the API server accepts the first objects of a cluster
+	CheckReplaceable        CheckID = "replaceable"           // replace marks the process group for removal, now or later
 	CheckSuccessorAccepted  CheckID = "successor-accepted"    // the API server accepts the objects of a successor; the subject is the class
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
 	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group

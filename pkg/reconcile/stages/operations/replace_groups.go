@@ -47,6 +47,19 @@ func (r Replacement) stage() plan.Stage {
 	}
 }
 
+// Replaceable checks whether replace marks a process group for removal: by its own decision, without what
+// ends by itself.
+func Replaceable(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckReplaceable, Subject: string(g.ProcessGroupID), OK: true, Evidence: "nothing keeps it",
+		Question: "does replace mark the process group for removal?",
+	}
+	if h := (Replacement{Groups: []v1beta2.ProcessGroupID{g.ProcessGroupID}}).stage().Decide(s).Hold; h != nil && h.Manual {
+		c.OK, c.Evidence = false, h.Reason
+	}
+	return c
+}
+
 // notMarked returns the groups that are not marked yet, in the order they were named.
 func notMarked(s plan.Snapshot, groups []v1beta2.ProcessGroupID) []*v1beta2.ProcessGroupStatus {
 	var due []*v1beta2.ProcessGroupStatus
