@@ -33,6 +33,8 @@ type journey struct {
 	// recovered are commands that the page runs once the last recovery of the database is so long ago, by the
 	// clock of the database.
 	recovered map[string]time.Duration
+	// prints is true for a page whose commands must print what it shows, on a terminal of 80 columns.
+	prints bool
 	// leaveOut are commands that are not run, and why.
 	leaveOut map[string]string
 	// instead are pairs of a documented command and what is run, where a test cannot
@@ -58,15 +60,17 @@ const (
 var journeys = map[string]journey{
 	"docs/tutorial.md": {
 		prepare: demo,
+		prints:  true,
 		codes: map[string][]int{
-			plan:                                   {0, 1, 1},
-			"kubectl fdb reconcile sample-cluster": {asksAUser},
+			plan: {0, 1, 1},
+			"kubectl fdb reconcile sample-cluster < /dev/null": {asksAUser},
 		},
 		leaveOut: map[string]string{
 			"make demo":      ownSandbox,
 			"make demo-stop": ownSandbox,
 			"export KUBECONFIG=$PWD/.sandbox/kubeconfig PATH=$PWD/bin:$PATH": ownSandbox,
 			"fdb-sandbox time --dir .sandbox --speed 20":                     "time passes ten times faster already, for all tests",
+			"fdb-sandbox time --dir .sandbox --speed 1":                      "time passes ten times faster, for all tests",
 		},
 	},
 	"docs/reconcile.md": {

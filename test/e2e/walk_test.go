@@ -25,6 +25,8 @@ type walk struct {
 	env []string
 	// seen counts how often a command was run.
 	seen map[string]int
+	// outputs are the lines that the page shows below each command, for each time that it has it.
+	outputs map[string][][]string
 }
 
 // open prepares what a page takes for granted.
@@ -79,20 +81,31 @@ func (p *walk) follow(t *testing.T) {
 	if len(commands) == 0 {
 		t.Errorf("%s has no command", p.name)
 	}
+	if p.prints {
+		p.outputs = outputsOf(p.text(t))
+	}
 	for _, command := range commands {
+		if p.assign(t, command) {
+			continue
+		}
 		if p.leaveOut[command] != "" {
 			p.seen[command]++
 			continue
 		}
 		p.rest(t, command)
 		p.waitForRecovery(t, command)
-		r := p.shell(t, pageLimit.ReplaceAllString(p.here(t, command), "--timeout "+patience))
+		line, runs := pageLimit.ReplaceAllString(p.here(t, command), "--timeout "+patience), p.shell
+		if p.prints {
+			runs = p.at80
+		}
+		r := runs(t, line)
 		also, tolerated := p.alsoCodes[command]
 		if want := p.desiredCode(command); r.code != want && (!tolerated || r.code != also) {
 			t.Fatalf("%s: %s\nexit code %d, want %d\nstdout:\n%s%s\nstderr:\n%s", p.name, command, r.code, want,
 				r.stdout, p.redirected(command), r.stderr)
 		}
 		t.Logf("$ %s\n%s%s", command, r.stdout, r.stderr)
+		p.mustPrint(t, command, r)
 	}
 	p.complainAboutOthers(t)
 }
