@@ -220,11 +220,11 @@ func restrict(r *objects.TemplateRestrictions, root *cobra.Command) {
 		{&r.ForbidToken, objects.FlagAllowToken, "automountServiceAccountToken"}, {&r.ForbidHostNetwork, objects.FlagAllowHostNetwork, "hostNetwork"},
 		{&r.ForbidHostPID, objects.FlagAllowHostPID, "hostPID"}, {&r.ForbidHostIPC, objects.FlagAllowHostIPC, "hostIPC"},
 	} {
-		flags.Var((*allowance)(f.forbid), f.name, "If false, no pass runs over a resource whose pod template has "+f.field+" true")
+		flags.Var((*allowance)(f.forbid), f.name, "If true, pod templates may have "+f.field+"; else no pass runs over a resource with one that has")
 		flags.Lookup(f.name).NoOptDefVal = "true"
 		session.Complete(root, f.name, func() []string { return []string{"true", "false"} })
 	}
-	flags.StringArrayVar(&r.Accounts, objects.FlagAllowedAccounts, nil, "ServiceAccount that pod templates may name; repeat the flag for several. No pass runs over a resource with another one; empty allows all")
+	flags.StringArrayVar(&r.Accounts, objects.FlagAllowedAccounts, nil, "name of a ServiceAccount that pod templates may have; repeat the flag for several. No pass runs over a resource with another one; empty allows all")
 	flags.StringArrayVar(&r.VolumeSources, objects.FlagAllowedVolumeSources, nil, "kind of volume that pod templates may add, such as configMap; as above")
 	flags.StringArrayVar(&r.VolumeMounts, objects.FlagAllowedVolumeMounts, nil, "name of a volume that containers of pod templates may mount; as above")
 	session.Complete(root, objects.FlagAllowedVolumeSources, objects.VolumeSources)
