@@ -16,7 +16,6 @@ var unlimited = map[string]map[string]string{
 		"pkg/evictionhook/handler.go":           "of an http.MaxBytesReader",
 		"pkg/reconcile/live/sidecar.go":         "of an io.LimitReader",
 		"pkg/commands/run/source.go":            "of an io.LimitReader",
-		"pkg/session/small_file.go":             "of an io.LimitReader",
 		"pkg/commands/run/configmap.go":         "of an io.LimitReader",
 		"pkg/fdb/admin/admintest/transcript.go": "for tests",
 	},

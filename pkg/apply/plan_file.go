@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -21,9 +22,9 @@ import (
 
 // ReadPlan reads the file of --plan.
 func ReadPlan(path string) (*planned.ApprovedPlan, error) {
-	text, err := session.ReadSmallFile(path, session.LongestPlan)
+	text, err := limit.File(path, limit.Plan)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("read the plan: %w", err))
+		return nil, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
 	}
 	p, err := planned.ReadPlan(text)
 	if err != nil {

@@ -232,7 +232,7 @@ func TestBackupCommandsStartStopPauseAndResume(t *testing.T) {
 		},
 		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, exit.ExitNo, "StopBackup"}}, ""},
 		"not approved":    {[]step{{[]string{"stop", "nightly"}, exit.ExitUnconfirmed, "--yes"}}, ""},
-		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, exit.ExitUsage, "read the plan"}}, ""},
+		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, exit.ExitUsage, "invalid --plan"}}, ""},
 		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},
 		"without a name":  {[]step{{[]string{"stop", "--yes"}, exit.ExitUsage, "stdin is not a terminal"}}, ""},
 		"another's names": {[]step{{[]string{"stop", "fdbrestore/again", "--yes"}, exit.ExitUsage, "of FoundationDBBackup: must be"}}, ""},

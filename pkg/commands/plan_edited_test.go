@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	limits "github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -154,12 +154,12 @@ func TestAPlanFileWhoseItemsShowSomethingElseThanTheyDoIsRefused(t *testing.T) {
 
 func TestALargePlanFileIsRefusedBeforeItIsParsed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan.json")
-	if err := os.WriteFile(path, []byte(strings.Repeat("[", session.LongestPlan+1)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("[", limits.Plan+1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := up(t)
 	for _, args := range [][]string{{"reconcile", "sample", "--plan", path, "--yes"}, {"recover", "apply", "sample", "--plan", path, "--yes"}} {
-		if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.err.String(), "is larger than 8.0MiB") {
+		if code := g.run(args...); code != exit.ExitUsage || !strings.Contains(g.err.String(), "more than 8.0MiB, which is the limit") {
 			t.Errorf("%v: exit code %d: %s", args, code, &g.err)
 		}
 	}

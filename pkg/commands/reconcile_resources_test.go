@@ -214,7 +214,7 @@ func TestReconcileOfABackupOrRestoreRejectsInvalidArguments(t *testing.T) {
 		"a cluster as well":        {[]string{"fdbbackup/nightly", "-c", "sample", "--yes"}, exit.ExitUsage, "conflicts with cluster sample"},
 		"--watch":                  {[]string{"fdbbackup/nightly", "--watch", "--yes"}, exit.ExitUsage, "--watch requires a cluster"},
 		"--adopt":                  {[]string{"fdbrestore/again", "--adopt", "--yes"}, exit.ExitUsage, "require a cluster"},
-		"a plan that is none":      {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, exit.ExitUsage, "read the plan"},
+		"a plan that is none":      {[]string{"fdbrestore/again", "--plan", "plan.json", "--yes"}, exit.ExitUsage, "invalid --plan"},
 		"--confirm of a restore":   {[]string{"fdbrestore/again", "--confirm", "again", "--yes"}, exit.ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
 		"--confirm of a cluster":   {[]string{"sample", "--confirm", "sample", "--yes"}, exit.ExitUsage, "--confirm requires reconcile fdbbackup/NAME"},
 		"another name":             {[]string{"fdbbackup/nightly", "--confirm", "weekly", "--yes"}, exit.ExitUnconfirmed, "--confirm weekly does not match the name of the backup"},

@@ -17,8 +17,10 @@ import (
 const (
 	// Output is that of each stream of a tool in a pod. A status document of 1,000 processes has 12 MB.
 	Output = 64 << 20
-	// Document is that of a plan: one of 500 process groups has 3 MB.
+	// Document is that of other documents: responses, manifests of dumps, the state of a runbook.
 	Document = 16 << 20
+	// Plan is that of a saved plan. Parsing takes many times its size in memory; one of 500 process groups has 3 MB.
+	Plan = 8 << 20
 	// Small is that of files that users write: certificates, keys, cluster files, state.
 	Small = 1 << 20
 )
@@ -39,14 +41,18 @@ func All(r io.Reader, most int64) ([]byte, error) {
 	return text, err
 }
 
-// File reads a file. One of more than most bytes is an ExceededError.
+// File reads a file. One of more than most bytes is an ExceededError, found before anything is parsed.
 func File(path string, most int64) ([]byte, error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return All(file, most)
+	text, err := All(file, most)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return text, nil
 }
 
 // Buffer keeps what is written to it, up to most bytes. It is safe for concurrent use.

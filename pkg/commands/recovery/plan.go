@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -86,9 +87,9 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	if path == "" {
 		return recovery.Plan{}, exit.Usage(errors.New("--plan is required: a file that recover plan -o json printed"))
 	}
-	text, err := session.ReadSmallFile(path, session.LongestPlan)
+	text, err := limit.File(path, limit.Plan)
 	if err != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("read the plan: %w", err))
+		return recovery.Plan{}, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
 	}
 	text, edited := inspect.Unseal(text)
 	var v recovery.PlanView
