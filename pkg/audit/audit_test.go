@@ -191,7 +191,7 @@ func TestEventMessagesAreCutToTheKubernetesLimit(t *testing.T) {
 func TestAuditEntriesOmitTheConnectionStringID(t *testing.T) {
 	const text = "sample_cluster:PYoYPqXKaI7vjmcup2eG@10.1.0.1:4501,10.1.0.2:4501:tls"
 	e := NewEntry(Run{}, "GenerateInitialClusterFile", plan.SetConnectionString{ConnectionString: text}, errors.New("store "+text), noon, noon)
-	const kept = "sample_cluster:…@10.1.0.1:4501,10.1.0.2:4501:tls"
+	const kept = "sample_cluster:***@10.1.0.1:4501,10.1.0.2:4501:tls"
 	if e.Words != "set the connection string to "+kept || e.Error != "store "+kept {
 		t.Errorf("audited are %q and %q", e.Words, e.Error)
 	}

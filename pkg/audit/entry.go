@@ -4,12 +4,13 @@
 package audit
 
 import (
-	"regexp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // Results of an action.
@@ -89,18 +90,14 @@ type Entry struct {
 // NewEntry is the entry of an action that began and ended at these times.
 func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
-		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: WithoutID(a.Describe()),
+		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: Kept(a.Describe()),
 		Removes: removedBy(a), Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
 	if err != nil {
-		e.Result, e.Error = Failed, WithoutID(err.Error())
+		e.Result, e.Error = Failed, Kept(err.Error())
 	}
 	return e
 }
 
-// connectionStringID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. It grants
-// access to a database without TLS.
-var connectionStringID = regexp.MustCompile(`\b(\w+):\w+@`)
-
-// WithoutID returns a text in which connection strings have no ID.
-func WithoutID(text string) string { return connectionStringID.ReplaceAllString(text, "$1:…@") }
+// Kept returns a text as the audit and Events have it: without secrets, and with its control characters shown.
+func Kept(text string) string { return phrase.Visible(redact.Kept(text)) }

@@ -46,3 +46,12 @@ func TestTheDashboardYAMLViewShowsTheStoredObject(t *testing.T) {
 		t.Error("a cluster that does not exist has YAML")
 	}
 }
+
+func TestTheDashboardYAMLViewHasNoPlantedSecret(t *testing.T) {
+	g := up(t)
+	plantedSpec(g.cluster.Resource)
+	text, err := dashboard.NewScreenReads(g.environment(), "fdb").YAML(t.Context(), entries.Object{Cluster: "sample"})
+	if found := exposed(text); err != nil || found != "" || !strings.Contains(text, "(hidden)") {
+		t.Errorf("%v, %s", err, found)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
@@ -23,11 +24,7 @@ const minLiteral = 6
 // Redact hides all secrets of a dump. The salt is random, and different for each dump: the IDs of
 // connection strings are replaced by others that are computed with it.
 func Redact(d *Dump, salt string) error {
-	all, err := Redactors()
-	if err != nil {
-		return fmt.Errorf("read the redactors: %w", err)
-	}
-	r := &redaction{all: all, salt: salt, counts: map[string]int{}, literals: map[string]string{}}
+	r := &redaction{all: redact.Redactors(), salt: salt, counts: map[string]int{}, literals: map[string]string{}}
 	before := clustersIn(d)
 	r.structures(d)
 	r.identities(d)
@@ -41,7 +38,7 @@ func Redact(d *Dump, salt string) error {
 
 // redaction is the redaction of one dump.
 type redaction struct {
-	all    []Redactor
+	all    []redact.Redactor
 	salt   string
 	counts map[string]int
 	// literals are found secrets, with what replaces them wherever they are.
@@ -50,6 +47,28 @@ type redaction struct {
 	// hidden only where it was found: commands would not find the objects otherwise.
 	names    strings.Builder
 	replacer *strings.Replacer
+	// operators is true while the object may be the Deployment of an operator.
+	operators bool
+}
+
+// ownContainers are the containers whose commands and arguments the operator or this program writes.
+var ownContainers = []string{v1beta2.ContainerMain, v1beta2.ContainerSidecar, v1beta2.ContainerInit}
+
+// unknownArguments hides the command and the arguments of containers and probes of users.
+func (r *redaction) unknownArguments(o map[string]any) {
+	name, _ := o["name"].(string)
+	if r.operators || slices.Contains(ownContainers, name) {
+		return
+	}
+	for _, field := range []string{"command", "args"} {
+		words, _ := o[field].([]any)
+		for i, word := range words {
+			if text, is := word.(string); is && text != "" && text != redacted {
+				words[i] = redacted
+				r.counts[unknownArguments]++
+			}
+		}
+	}
 }
 
 // hide returns the replacement of a secret, and remembers the secret.
@@ -87,6 +106,7 @@ func (r *redaction) structures(d *Dump) {
 // object hides the structural secrets of an object.
 func (r *redaction) object(resource string, raw json.RawMessage) json.RawMessage {
 	return edited(raw, func(o map[string]any) any {
+		r.operators = resource == "deployments" // commands read the arguments of operators
 		if resource == "secrets" {
 			r.secret(o)
 		}
@@ -102,7 +122,7 @@ func (r *redaction) structure(v any) any {
 		name, named := v["name"].(string)
 		r.noteNames(v)
 		value, valued := v["value"].(string)
-		if by, found := r.named(InNames, name); named && valued && found {
+		if by, found := r.named(redact.InNames, name); named && valued && found {
 			v["value"] = r.hide(by, value)
 		}
 		for key, child := range v {
@@ -111,7 +131,7 @@ func (r *redaction) structure(v any) any {
 	case []any:
 		for i, child := range v {
 			option, _ := child.(string)
-			if by, found := r.named(InOptions, option); found && i+1 < len(v) {
+			if by, found := r.named(redact.InOptions, option); found && i+1 < len(v) {
 				if value, is := v[i+1].(string); is {
 					v[i+1] = r.hide(by, value)
 				}
@@ -126,10 +146,11 @@ func (r *redaction) structure(v any) any {
 // values are hidden only there: most are ordinary words. Objects within annotations are redacted as objects.
 func (r *redaction) unknownNames(o map[string]any) {
 	variables, _ := o["env"].([]any)
-	for _, v := range variables {
+	headers, _ := o["httpHeaders"].([]any)
+	for _, v := range slices.Concat(variables, headers) {
 		pair, _ := v.(map[string]any)
 		name, _ := pair["name"].(string)
-		if _, secret := r.named(InNames, name); secret || redact.Environment(name) {
+		if _, secret := r.named(redact.InNames, name); secret || redact.Environment(name) {
 			continue
 		}
 		if text, is := pair["value"].(string); is && text != "" && text != redacted {
@@ -137,6 +158,7 @@ func (r *redaction) unknownNames(o map[string]any) {
 			r.counts[unknownVariables]++
 		}
 	}
+	r.unknownArguments(o)
 	annotations, _ := o["annotations"].(map[string]any)
 	for key, v := range annotations {
 		if text, is := v.(string); is && text != "" && text != redacted && !redact.Annotation(key) {
@@ -179,7 +201,7 @@ func (r *redaction) field(key string, v any) any {
 func (r *redaction) environment(variables map[string]any) {
 	for name, value := range variables {
 		text, is := value.(string)
-		by, found := r.named(InNames, name)
+		by, found := r.named(redact.InNames, name)
 		switch {
 		case is && found:
 			variables[name] = r.hide(by, text)
@@ -199,9 +221,9 @@ func (r *redaction) total() int {
 }
 
 // named returns the redactor that hides the value of a name.
-func (r *redaction) named(in Scope, name string) (id string, found bool) {
+func (r *redaction) named(in redact.Scope, name string) (id string, found bool) {
 	for _, redactor := range r.all {
-		if redactor.In == in && redactor.matches(name) {
+		if redactor.In == in && redactor.Matches(name) {
 			return redactor.ID, true
 		}
 	}
@@ -250,10 +272,11 @@ func (r *redaction) texts(d *Dump) {
 
 func (r *redaction) text(path, text string) string {
 	for _, redactor := range r.all {
-		if redactor.In != InText && (redactor.In != InTraces || !strings.HasPrefix(path, TracesDirectory)) {
+		traces := redactor.In == redact.InTraces && strings.HasPrefix(path, TracesDirectory)
+		if redactor.In != redact.InText && redactor.In != redact.InDumps && !traces {
 			continue
 		}
-		if hidden := redactor.pattern.ReplaceAllString(text, redactor.Replace); hidden != text {
+		if hidden := redactor.Apply(text); hidden != text {
 			r.counts[redactor.ID]++
 			text = hidden
 		}

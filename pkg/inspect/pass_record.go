@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // ActionRecord is an action as documents show it.
@@ -183,19 +183,8 @@ type ReconcileResult struct {
 
 // WithoutSecrets leaves out an action's own fields, and hides secrets in its summary.
 func (r ActionRecord) WithoutSecrets() ActionRecord {
-	r.Details, r.Summary = nil, HideSecrets(r.Summary)
+	r.Details, r.Summary = nil, redact.Kept(r.Summary)
 	return r
-}
-
-// connectionSecret matches the secret part of a connection string: DESCRIPTION:ID@ADDRESS.
-var connectionSecret = regexp.MustCompile(`\b([A-Za-z0-9_]+):[A-Za-z0-9]+@`)
-
-// HideSecrets hides the secret part of connection strings in a text.
-func HideSecrets(text string) string {
-	if !strings.Contains(text, "@") { // most have none, and the dashboard reads all events every 2 s
-		return text
-	}
-	return connectionSecret.ReplaceAllString(text, "$1:***@")
 }
 
 // ReconcileResultList is the last line of `reconcile --with-backups -o json`: the results of a

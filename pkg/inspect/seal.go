@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // sealField is the field of a document that has the digests of all others.
@@ -24,7 +25,7 @@ func Seal(document any) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := fieldsOf(text)
+	fields, err := fieldsOf([]byte(redact.Text(string(text)))) // as it is printed
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package monitor
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
@@ -112,10 +111,10 @@ func (r *recorder) keep(e tui.Entry) {
 	if r.fault != nil || r.file == nil || (e.Frame != nil && !r.isNews(e)) {
 		return
 	}
-	text, err := json.Marshal(e)
+	var text bytes.Buffer
+	err := ui.WriteJSON(&text, e)
 	if err == nil {
-		line := append([]byte(inspect.HideSecrets(string(bytes.TrimSpace(text)))), '\n')
-		_, err = r.file.Write(line)
+		_, err = r.file.WriteString(redact.Kept(text.String()))
 	}
 	r.fault = err
 }

@@ -114,3 +114,51 @@ func hasSecret(list string, element any) bool {
 		return false
 	}
 }
+
+// Object hides, within an object that was decoded from JSON, all values that may not be shown. Objects within
+// annotations are treated alike.
+func Object(v any) { hideIn("", v) }
+
+func hideIn(key string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, child := range v {
+			text, is := child.(string)
+			switch {
+			case is && key == "annotations" && !Annotation(name):
+				v[name] = Hidden
+			case is:
+				v[name] = hideNested(text)
+			default:
+				hideIn(name, child)
+			}
+		}
+	case []any:
+		for i, child := range v {
+			pair, named := child.(map[string]any)
+			switch {
+			case !hasSecret(key, child):
+				hideIn(key, child)
+			case named:
+				pair["value"] = Hidden
+			default:
+				v[i] = Hidden
+			}
+		}
+	}
+}
+
+// hideNested returns a text that holds an object as JSON, such as the annotation of kubectl apply, with its values
+// hidden; others as they are.
+func hideNested(text string) string {
+	var nested map[string]any
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &nested) != nil || !Secrets(nested) {
+		return text
+	}
+	Object(nested)
+	again, err := json.Marshal(nested)
+	if err != nil {
+		return Hidden
+	}
+	return string(again)
+}

@@ -1,6 +1,10 @@
 package redact
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestValuesAreHiddenUnlessTheirNamesAreKnown(t *testing.T) {
 	for path, shown := range map[string]bool{
@@ -51,5 +55,24 @@ func TestAnObjectWithAHiddenValueIsFound(t *testing.T) {
 		if got := Secrets(tc.object); got != tc.want {
 			t.Errorf("%s: got %t", name, got)
 		}
+	}
+}
+
+func TestAnObjectIsShownWithoutHiddenValues(t *testing.T) {
+	object := map[string]any{
+		"metadata": map[string]any{"name": "a", "annotations": map[string]any{"a/b": "x", "foundationdb.org/x": `{"env":[{"name":"DB_PASS","value":"x"}]}`}},
+		"spec": map[string]any{"containers": []any{map[string]any{
+			"image": "i", "args": []any{"--apikey", "x"}, "env": []any{map[string]any{"name": "DB_PASS", "value": "x"}, map[string]any{"name": "PATH", "value": "/bin"}},
+		}}},
+	}
+	Object(object)
+	want := map[string]any{
+		"metadata": map[string]any{"name": "a", "annotations": map[string]any{"a/b": Hidden, "foundationdb.org/x": `{"env":[{"name":"DB_PASS","value":"(hidden)"}]}`}},
+		"spec": map[string]any{"containers": []any{map[string]any{
+			"image": "i", "args": []any{Hidden, Hidden}, "env": []any{map[string]any{"name": "DB_PASS", "value": Hidden}, map[string]any{"name": "PATH", "value": "/bin"}},
+		}}},
+	}
+	if diff := cmp.Diff(want, object); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // Lines returns a reporter that passes on the lines of JSON one by one, to show or record them:
@@ -26,7 +26,7 @@ func Line(document any) json.RawMessage {
 	if err := WriteJSON(&text, document); err != nil {
 		panic(err) // documents always encode
 	}
-	return json.RawMessage(inspect.HideSecrets(string(bytes.TrimSpace(text.Bytes()))))
+	return json.RawMessage(redact.Kept(string(bytes.TrimSpace(text.Bytes()))))
 }
 
 // discreet leaves the fields of actions out of a line.

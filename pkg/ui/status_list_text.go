@@ -80,7 +80,7 @@ func statusRow(v inspect.StatusView, o ListOptions) []string {
 func locksCell(v inspect.LocksView) string {
 	switch {
 	case v.LeaseHolder != "":
-		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
+		return strings.ReplaceAll(layout.Clean(v.LeaseHolder), " ", "_")
 	case !v.LeaseRead:
 		return phrase.UnknownCell
 	case !v.Used:

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -56,16 +57,27 @@ func (r ScreenReads) YAML(ctx context.Context, o entries.Object) (string, error)
 		if kinds, _, err := c.Scheme().ObjectKinds(object); err == nil && len(kinds) > 0 {
 			object.GetObjectKind().SetGroupVersionKind(kinds[0])
 		}
-		text, err := ui.YAML(object)
+		text, err := hiddenYAML(object)
 		if err != nil {
 			return "", fmt.Errorf("write %s as YAML: %w", object.GetName(), err)
 		}
-		parts = append(parts, inspect.HideSecrets(string(text)))
+		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
 		return "", fmt.Errorf("%s not found", o.Name)
 	}
 	return strings.Join(parts, "---\n"), nil
+}
+
+// hiddenYAML returns an object as YAML without values that may not be shown.
+func hiddenYAML(object client.Object) (string, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return "", err
+	}
+	redact.Object(fields)
+	text, err := ui.YAML(fields)
+	return redact.Kept(string(text)), err
 }
 
 // objectsOf reads an object; of a process group its pod, its PVC and its Service.
@@ -177,7 +189,7 @@ func (r ScreenReads) follow(ctx context.Context, namespace, pod, container strin
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {
 		select {
-		case lines <- container + "  " + inspect.HideSecrets(scanner.Text()):
+		case lines <- container + "  " + redact.Kept(scanner.Text()):
 		case <-ctx.Done():
 			return nil
 		}

@@ -227,7 +227,7 @@ func (o options) audit(env *session.Env, f findings) {
 		}
 		e := audit.Entry{Time: env.Clock.Now().UTC(), Run: of, Stage: stageGC, Action: "Remove" + string(i.Kind), Subject: i.Name, Words: fmt.Sprintf("remove %s %s, which has no owner", i.Kind, i.Name), Result: audit.Done}
 		if i.Outcome == orphans.Failed {
-			e.Result, e.Error = audit.Failed, audit.WithoutID(i.Error)
+			e.Result, e.Error = audit.Failed, audit.Kept(i.Error)
 		}
 		if err := audit.Append(path, e); err != nil {
 			env.Logf("warning: no audit file is written: %s", err)

@@ -78,7 +78,7 @@ func (r *reader) once(ctx context.Context, pods []target) {
 
 // print prints entries.
 func (r *reader) print(entries []logs.Entry) {
-	w := layout.Raw(r.env.Out) // a log is no text of ours to wrap
+	w := layout.Asked(r.env.Out) // a log is no text of ours
 	for _, e := range entries {
 		if r.o.output == "json" {
 			_ = ui.WriteJSON(w, e) // a reader that went away ends the process

@@ -229,7 +229,7 @@ func (o applyOptions) reporter(env *session.Env, p recovery.Plan) func(recovery.
 		now := env.Clock.Now()
 		e := audit.Entry{Time: now.UTC(), Run: of, Stage: stageRecover, Action: string(step), Subject: p.Cluster, Words: ui.RecoveryStep(step), Result: audit.Done, TookSeconds: now.Sub(began).Seconds()}
 		if err != nil {
-			e.Result, e.Error = audit.Failed, audit.WithoutID(err.Error())
+			e.Result, e.Error = audit.Failed, audit.Kept(err.Error())
 		} else {
 			fmt.Fprintf(env.Out, "%-20s did      %s\n", step, ui.RecoveryStep(step))
 		}

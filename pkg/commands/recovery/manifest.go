@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	text "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/rebuild"
 )
 
@@ -99,7 +100,7 @@ func (o manifestOptions) print(env *session.Env, r leftoverReader) error {
 		env.Logf("warning: %s", warning)
 	}
 	v := rebuild.NewView(env.Metadata(env.About), env.Clock.Now(), manifest, warnings)
-	return o.Print(env.Out, format.Printable{
+	return o.Print(layout.Asked(env.Out), format.Printable{ // its values are applied
 		Document: v, Names: []string{"foundationdbcluster/" + env.About.Name},
 		Table: func(w io.Writer) error { return text.Write(w, v) },
 	})

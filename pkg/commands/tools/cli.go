@@ -156,10 +156,10 @@ func (o cliOptions) pass(ctx context.Context, env *session.Env, cli *admin.FDBCL
 	case err != nil:
 		return exit.CauseOf(ctx, err)
 	}
-	if _, err := layout.Raw(env.Out).Write(r.Stdout); err != nil {
+	if _, err := layout.Asked(env.Out).Write(r.Stdout); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
-	if _, err := layout.Raw(env.ErrOut).Write(r.Stderr); err != nil {
+	if _, err := layout.Asked(env.ErrOut).Write(r.Stderr); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return ended(r.ExitCode)

@@ -142,7 +142,7 @@ func (o execOptions) pass(ctx context.Context, env *session.Env, tool admin.Tran
 // may be no text; on a terminal with its control characters shown.
 func streamOf(env *session.Env, stream io.Writer) io.Writer {
 	if env.IsTerminal(stream) {
-		return layout.Raw(stream)
+		return layout.Asked(stream)
 	}
 	return layout.Terminal(stream)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // Input are the facts of a frame.
@@ -59,7 +60,7 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 		Sources:      inspect.OrEmpty(in.Sources),
 	}
 	for i := range v.Events.Items { // of passes that set a connection string
-		v.Events.Items[i].Message = inspect.HideSecrets(v.Events.Items[i].Message)
+		v.Events.Items[i].Message = redact.Kept(v.Events.Items[i].Message)
 	}
 	if f.Database.Status != nil && in.Commands.FDB != nil {
 		load := workload.NewView(m, workload.Input{Facts: f, Earlier: in.EarlierLoad, Commands: in.Commands})

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // What differs between a plan that was approved and the one that would be made now.
@@ -132,7 +133,7 @@ func (i ApprovedItem) shown(now PlanItem) []PlanDifference {
 		subject, summary string
 		impact           plan.Impact
 	}
-	if (shown{i.Subject, i.Summary, i.Impact}) == (shown{now.Subject, now.Summary, now.Impact}) || i.Cuttable() != nil {
+	if (shown{i.Subject, i.Summary, i.Impact}) == (shown{redact.Text(now.Subject), redact.Text(now.Summary), now.Impact}) || i.Cuttable() != nil {
 		return nil
 	}
 	return []PlanDifference{{differsShown, fmt.Sprintf("#%d shows %s, and would %s", i.Number, itemWords(i.Kind, i.Subject, i.Summary), itemWords(now.Kind, now.Subject, now.Summary))}}

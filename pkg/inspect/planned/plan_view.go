@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // PlanView is what a pass would do: the document of `plan`.
@@ -176,7 +177,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 		r.view.Observed.Generation = of.GetGeneration()
 	}
 	if s.Cluster != nil && !r.cluster {
-		r.cluster, r.view.Observed.ConnectionString = true, inspect.HideSecrets(s.Cluster.Status.ConnectionString)
+		r.cluster, r.view.Observed.ConnectionString = true, redact.Kept(s.Cluster.Status.ConnectionString)
 		r.view.Observed.ConnectionDigest = connectionDigest(s.Cluster.Status.ConnectionString)
 		r.view.Pause = inspect.NewPauseView(inspect.Facts{Snapshot: s})
 	}

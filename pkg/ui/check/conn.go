@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // connections returns the rules about connection strings.
@@ -54,8 +54,8 @@ func configMapString(f Facts) ([]Finding, string) {
 // connectionWords returns a connection string without its ID, which grants access to the database. It mentions the ID
 // if two strings differ in nothing else.
 func connectionWords(text, other string) string {
-	shown := inspect.HideSecrets(text)
-	if shown == inspect.HideSecrets(other) {
+	shown := redact.Kept(text)
+	if shown == redact.Kept(other) {
 		return strconv.Quote(shown) + " with another ID"
 	}
 	return strconv.Quote(shown)

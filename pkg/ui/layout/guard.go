@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // mark begins the styles of this run of the program. Its number is random, so that no text of a cluster
@@ -31,8 +32,11 @@ func randomNumber() uint64 {
 // understands.
 func Styled(sgr, text string) string { return mark + sgr + "m" + Clean(text) + mark + "0m" }
 
-// Clean returns text with its control characters shown instead of sent, except for styles of Styled.
-func Clean(text string) string {
+// Clean returns text as it may be shown: its secrets are hidden, and its control characters shown instead of sent,
+// except for styles of Styled.
+func Clean(text string) string { return visible(redact.Text(text)) }
+
+func visible(text string) string {
 	if !strings.Contains(text, mark) {
 		return phrase.Visible(text)
 	}
@@ -55,6 +59,7 @@ func cleanLine(text string) string {
 type Guard struct {
 	w     io.Writer
 	inner bool // another guard follows
+	asked bool // its text is what the user requested, secrets included
 
 	mu      sync.Mutex
 	pending []byte // the beginning of a character or style whose rest was not written yet
@@ -69,6 +74,19 @@ func Guarded(w io.Writer) io.Writer {
 		return &Guard{w: w.Writer, inner: true}
 	}
 	return &Guard{w: w}
+}
+
+// Asked returns the stream below a page or a guard for what the user requested as it is: output of a program
+// or a log, and manifests to apply. Its control characters are shown, and no secrets are hidden.
+func Asked(w io.Writer) io.Writer {
+	switch below := Raw(w).(type) {
+	case *Guard:
+		return &Guard{w: below.w, inner: below.inner, asked: true}
+	case relayed:
+		return &Guard{w: below.Writer, inner: true, asked: true}
+	default:
+		return &Guard{w: below, asked: true}
+	}
 }
 
 // relayed is a stream whose text goes to another guard.
@@ -91,7 +109,11 @@ func (g *Guard) Write(text []byte) (int, error) {
 }
 
 func (g *Guard) shown(text string) string {
-	text = Clean(text)
+	if g.asked {
+		text = visible(text)
+	} else {
+		text = Clean(text)
+	}
 	if g.inner {
 		return text
 	}

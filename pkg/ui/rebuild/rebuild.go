@@ -21,7 +21,7 @@ func Kinds() []ui.Kind {
 
 // Write prints the manifest in YAML, after comments with what is unknown and the sources of what is known.
 func Write(w io.Writer, v rebuild.View) error {
-	w = layout.Raw(w) // lines of a manifest are not broken
+	w = layout.Asked(w) // lines of a manifest are not broken, its values not hidden
 	comment(w, 0, fmt.Sprintf("FoundationDBCluster %s in namespace %s, inferred from what is left of it.", v.Metadata.Cluster, v.Metadata.Namespace))
 	comment(w, 0, "Review it, and add what is unknown, before you apply it. Nothing was applied.")
 	comment(w, 0, "Unknown:")

@@ -8,10 +8,11 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
-// Clean returns text that is safe to draw on one line, with its control characters shown.
-func Clean(text string) string { return phrase.VisibleLine(text) }
+// Clean returns text that is safe to draw on one line: its control characters are shown, its secrets hidden.
+func Clean(text string) string { return phrase.VisibleLine(redact.Text(text)) }
 
 // IsPlain reports whether text is nothing but printable ASCII, as nearly all is.
 func IsPlain(text string) bool {
