@@ -85,7 +85,7 @@ func TestTheProgressOfARunIsThatOfItsOwnResource(t *testing.T) {
 		s := plan.Snapshot{}
 		err := (readOnce{r, ofOne{r, &uid}, &lastRead{}, time.Time{}}).Observe(t.Context(), &s, plan.ClusterResource)
 		var beyond *reconcile.BeyondPlanError
-		if (err == nil) != want || err != nil && !(errors.As(err, &beyond) && beyond.Recreated) {
+		if recreated := errors.As(err, &beyond) && beyond.Recreated; (err == nil) != want || recreated == want {
 			t.Errorf("read %d: %v", i+1, err)
 		}
 	}

@@ -89,8 +89,8 @@ func TestARunDoesNotContinueOnAnotherClusterOfTheSameName(t *testing.T) {
 	}{
 		"with --yes":                     {args: []string{"--yes"}},
 		"with --wait, after passes":      {args: []string{"--wait", "--yes"}, passes: 2},
-		"with an approval on a terminal": {answers: "y\ny\ny\n"},
-		"with --wait on a terminal":      {args: []string{"--wait"}, answers: "y\ny\ny\n", passes: 1},
+		"with an approval on a terminal": {answers: strings.Repeat("y\n", 3)},
+		"with --wait on a terminal":      {args: []string{"--wait"}, answers: strings.Repeat("y\n", 3), passes: 1},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

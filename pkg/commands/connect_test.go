@@ -63,7 +63,7 @@ func TestAPIServerErrorsMapToExitCodes(t *testing.T) {
 			for _, command := range [][]string{{"status", "c"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}} {
 				env, _, errOut := realEnv(t)
 				got := Run(t.Context(), env, append(command, "-n", "prod", "--server", server.URL, "--request-timeout", "200ms"))
-				for _, says := range strings.Split(strings.ReplaceAll(tc.says, "$SERVER", server.URL), "; ") {
+				for says := range strings.SplitSeq(strings.ReplaceAll(tc.says, "$SERVER", server.URL), "; ") {
 					if got != tc.want || !strings.Contains(strings.Join(strings.Fields(errOut.String()), " "), says) {
 						t.Errorf("%q: exit code %d, want %d, and %q on stderr: %s", command, got, tc.want, says, errOut)
 					}

@@ -217,8 +217,10 @@ func restrict(r *objects.TemplateRestrictions, root *cobra.Command) {
 		forbid      *bool
 		name, field string
 	}{
-		{&r.ForbidToken, objects.FlagAllowToken, "automountServiceAccountToken"}, {&r.ForbidHostNetwork, objects.FlagAllowHostNetwork, "hostNetwork"},
-		{&r.ForbidHostPID, objects.FlagAllowHostPID, "hostPID"}, {&r.ForbidHostIPC, objects.FlagAllowHostIPC, "hostIPC"},
+		{&r.ForbidToken, objects.FlagAllowToken, "automountServiceAccountToken"},
+		{&r.ForbidHostNetwork, objects.FlagAllowHostNetwork, "hostNetwork"},
+		{&r.ForbidHostPID, objects.FlagAllowHostPID, "hostPID"},
+		{&r.ForbidHostIPC, objects.FlagAllowHostIPC, "hostIPC"},
 	} {
 		flags.Var((*allowance)(f.forbid), f.name, "If true, pod templates may have "+f.field+"; else no pass runs over a resource with one that has")
 		flags.Lookup(f.name).NoOptDefVal = "true"

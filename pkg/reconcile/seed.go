@@ -14,7 +14,7 @@ func NextSeed(seed uint64, e Event) uint64 {
 	if done, is := e.(ActionDone); !is || done.Err != nil || !isAddition(done.Action) {
 		return seed
 	}
-	return rand.New(rand.NewPCG(seed, 0)).Uint64() // an ID is a name, not a secret
+	return rand.NewPCG(seed, 0).Uint64() // an ID is a name, not a secret
 }
 
 func isAddition(a plan.Action) bool {

@@ -44,11 +44,13 @@ func TestRestrictionsForbidWhatTheOperatorForbids(t *testing.T) {
 	}{
 		"nothing is restricted": {TemplateRestrictions{}, func(s *corev1.PodSpec) { s.HostPID, s.HostIPC, s.HostNetwork = true, true, true }, nil},
 		"a token that is mounted by default": {
-			TemplateRestrictions{ForbidToken: true}, func(*corev1.PodSpec) {},
+			TemplateRestrictions{ForbidToken: true},
+			func(*corev1.PodSpec) {},
 			[]Forbidden{{path + "automountServiceAccountToken", "true, the default", FlagAllowToken, nil}},
 		},
 		"a token": {
-			TemplateRestrictions{ForbidToken: true}, func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = new(true) },
+			TemplateRestrictions{ForbidToken: true},
+			func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = new(true) },
 			[]Forbidden{{path + "automountServiceAccountToken", "true", FlagAllowToken, nil}},
 		},
 		"no token":         {TemplateRestrictions{ForbidToken: true}, func(s *corev1.PodSpec) { s.AutomountServiceAccountToken = new(false) }, nil},
@@ -57,30 +59,36 @@ func TestRestrictionsForbidWhatTheOperatorForbids(t *testing.T) {
 		"the host's IPC":   {TemplateRestrictions{ForbidHostIPC: true}, func(s *corev1.PodSpec) { s.HostIPC = true }, []Forbidden{{path + "hostIPC", "true", FlagAllowHostIPC, nil}}},
 		"none of the host": {TemplateRestrictions{ForbidHostNetwork: true, ForbidHostPID: true, ForbidHostIPC: true}, func(*corev1.PodSpec) {}, nil},
 		"another account": {
-			TemplateRestrictions{Accounts: []string{"a", "b"}}, func(s *corev1.PodSpec) { s.ServiceAccountName = "c" },
+			TemplateRestrictions{Accounts: []string{"a", "b"}},
+			func(s *corev1.PodSpec) { s.ServiceAccountName = "c" },
 			[]Forbidden{{path + "serviceAccountName", "c", FlagAllowedAccounts, []string{"a", "b"}}},
 		},
 		"another account, as the field was called": {
-			TemplateRestrictions{Accounts: []string{"a"}}, func(s *corev1.PodSpec) { s.DeprecatedServiceAccount = "c" },
+			TemplateRestrictions{Accounts: []string{"a"}},
+			func(s *corev1.PodSpec) { s.DeprecatedServiceAccount = "c" },
 			[]Forbidden{{path + "serviceAccount", "c", FlagAllowedAccounts, []string{"a"}}},
 		},
 		"an allowed account": {TemplateRestrictions{Accounts: []string{"a", "b"}}, func(s *corev1.PodSpec) { s.ServiceAccountName = "b" }, nil},
 		"no account":         {TemplateRestrictions{Accounts: []string{"a"}}, func(*corev1.PodSpec) {}, nil},
 		"a directory of the host": {
-			TemplateRestrictions{VolumeSources: []string{"configMap", "secret"}}, volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}),
+			TemplateRestrictions{VolumeSources: []string{"configMap", "secret"}},
+			volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}),
 			[]Forbidden{{path + "volumes[0]", "hostPath", FlagAllowedVolumeSources, []string{"configMap", "secret"}}},
 		},
 		"an allowed volume": {TemplateRestrictions{VolumeSources: []string{"configMap", "secret"}}, volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{}}), nil},
 		"a volume of an unknown kind": {
-			TemplateRestrictions{VolumeSources: []string{"secret"}}, volume(corev1.VolumeSource{}),
+			TemplateRestrictions{VolumeSources: []string{"secret"}},
+			volume(corev1.VolumeSource{}),
 			[]Forbidden{{path + "volumes[0]", "none", FlagAllowedVolumeSources, []string{"secret"}}},
 		},
 		"another mount": {
-			TemplateRestrictions{VolumeMounts: []string{"a"}}, func(s *corev1.PodSpec) { s.Containers = mounts("b") },
+			TemplateRestrictions{VolumeMounts: []string{"a"}},
+			func(s *corev1.PodSpec) { s.Containers = mounts("b") },
 			[]Forbidden{{path + "containers[0].volumeMounts[0]", "b", FlagAllowedVolumeMounts, []string{"a"}}},
 		},
 		"another mount of an init container": {
-			TemplateRestrictions{VolumeMounts: []string{"a"}}, func(s *corev1.PodSpec) { s.InitContainers = mounts("b") },
+			TemplateRestrictions{VolumeMounts: []string{"a"}},
+			func(s *corev1.PodSpec) { s.InitContainers = mounts("b") },
 			[]Forbidden{{path + "initContainers[0].volumeMounts[0]", "b", FlagAllowedVolumeMounts, []string{"a"}}},
 		},
 		"an allowed mount": {TemplateRestrictions{VolumeMounts: []string{"a"}}, func(s *corev1.PodSpec) { s.Containers = mounts("a") }, nil},
@@ -112,13 +120,15 @@ func TestRestrictionsCoverThePodOfTheFailureDetector(t *testing.T) {
 		want []Forbidden
 	}{
 		"its own account": {
-			TemplateRestrictions{Accounts: []string{"default"}}, nil,
+			TemplateRestrictions{Accounts: []string{"default"}},
+			nil,
 			[]Forbidden{{path + "serviceAccountName", "kubectl-fdb", FlagAllowedAccounts, []string{"default"}}},
 		},
 		"an account that is allowed": {TemplateRestrictions{Accounts: []string{"detector"}}, func(s *corev1.PodSpec) { s.ServiceAccountName = "detector" }, nil},
 		"its own volume":             {TemplateRestrictions{VolumeSources: []string{"secret"}, VolumeMounts: []string{"tls"}}, nil, nil},
 		"a volume of the template": {
-			TemplateRestrictions{VolumeSources: []string{"secret"}}, volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}),
+			TemplateRestrictions{VolumeSources: []string{"secret"}},
+			volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}),
 			[]Forbidden{{path + "volumes[0]", "hostPath", FlagAllowedVolumeSources, []string{"secret"}}},
 		},
 		"the host's PIDs": {TemplateRestrictions{ForbidHostPID: true}, func(s *corev1.PodSpec) { s.HostPID = true }, []Forbidden{{path + "hostPID", "true", FlagAllowHostPID, nil}}},
