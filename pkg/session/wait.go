@@ -69,7 +69,7 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 			if e.untilReport(now) <= 0 {
 				e.stillWaiting(waitingFor)
 			}
-			left = min(left, e.untilReport(now))
+			left = min(left, e.untilReport(now), ProgressInterval) // a clock that is set is noticed
 		}
 		timer := e.Clock.NewTimer(left)
 		select {
