@@ -103,6 +103,8 @@ func keptFrom(command string) string {
 	switch command {
 	case "check":
 		return `cannot list resource "foundationdbbackups"` // whether there is a backup comes before what its agents say
+	case "can replace":
+		return `cannot create resource "pods"` // which a successor is tried with
 	case "logs":
 		return "pods/log"
 	default:
