@@ -230,7 +230,7 @@ func TestARevertWithoutAPromptIsBoundToTheShownProposal(t *testing.T) {
 	}{
 		"as it was":       {moved: func(*pressed) {}},
 		"another spec":    {moved: func(k *pressed) { recompute(k.cluster.Resource) }, says: "declined (nothing was changed)"},
-		"another cluster": {moved: func(k *pressed) { remake(k.cluster.Resource) }, says: "declined (nothing was changed)"},
+		"another cluster": {moved: func(k *pressed) { remake(k.cluster.Resource) }, says: "the approved resource was deleted and recreated under the same name"},
 		"minutes later":   {moved: func(k *pressed) { k.cluster.Tick(6 * time.Minute) }, says: "the proposal is 6m0s old and expired after 5m0s (nothing was changed)"},
 	}
 	for name, tc := range tests {
