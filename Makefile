@@ -172,7 +172,7 @@ disasters: ## Seeded losses over the model, so many of each of seven kinds: make
 	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 4h -v -run SeededDisasters ./pkg/recovery/execute
 
 .PHONY: mutants
-mutants: ## List random changes of the pure packages that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety
+mutants: ## List random changes of packages that decide or recover that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety
 	go run ./hack/mutants -n $(or $(N),20) $(if $(SEED),-seed $(SEED)) $(if $(PKG),-pkg $(PKG)) $(MUTANTS)
 
 .PHONY: bench

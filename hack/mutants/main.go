@@ -1,5 +1,5 @@
-// Command mutants changes random lines of the pure packages, one at a time, and lists the
-// changes that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety.
+// Command mutants changes random lines of the packages that decide, and of those that recover a
+// cluster, one at a time, and lists the changes that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety.
 //
 // It is our own because no maintained library draws a sample: gremlins, the one that can be
 // pinned, mutates everything that is covered, takes no seed, and runs the tests of one package
@@ -31,10 +31,11 @@ var suites = []string{
 	"pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup", "pkg/reconcile/stages/evictions",
 	"pkg/reconcile/stages",
 	"pkg/reconcile", "pkg/inspect", "pkg/inspect/why", "pkg/ui", "pkg/ui/check",
+	"pkg/recovery", "pkg/recovery/execute",
 }
 
-// pure are the packages that are mutated when no package is named.
-var pure = suites[:11]
+// mutated are the packages that are mutated when no package is named.
+var mutated = slices.Concat(suites[:11], suites[len(suites)-2:])
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -54,13 +55,13 @@ type options struct {
 }
 
 func parse(args []string) (options, error) {
-	o := options{packages: pure}
+	o := options{packages: mutated}
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	flags.IntVar(&o.n, "n", 20, "number of mutants")
 	flags.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "mutants at once")
 	flags.Uint64Var(&o.seed, "seed", uint64(rand.Uint32()), "seed of the random choice; another one each time by default")
 	flags.BoolVar(&o.own, "own", false, "run only the tests of the mutated package, which is fast and kills fewer")
-	flags.Func("pkg", "packages to mutate, separated by commas (default "+strings.Join(pure, ",")+")", func(s string) error {
+	flags.Func("pkg", "packages to mutate, separated by commas (default "+strings.Join(mutated, ",")+")", func(s string) error {
 		o.packages = strings.Split(s, ",")
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -117,6 +118,9 @@ func TestMutationRunnerFlags(t *testing.T) {
 	o, err := parse([]string{"-n", "7", "-seed", "5", "-pkg", "pkg/fdb,pkg/reconcile/plan", "-own"})
 	if err != nil || o.n != 7 || o.seed != 5 || !o.own || !cmp.Equal(o.packages, []string{"pkg/fdb", "pkg/reconcile/plan"}) {
 		t.Errorf("%+v, %v", o, err)
+	}
+	if o, err := parse(nil); err != nil || !slices.Contains(o.packages, "pkg/reconcile/safety") || !slices.Contains(o.packages, "pkg/recovery/execute") || slices.Contains(o.packages, "pkg/ui") {
+		t.Errorf("by default %v, %v", o.packages, err)
 	}
 	for _, wrong := range [][]string{{"-n", "0"}, {"-pkg", "pkg/commands"}, {"more"}, {"-workers", "0"}} {
 		if _, err := parse(wrong); err == nil {
