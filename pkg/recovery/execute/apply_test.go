@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -113,6 +114,9 @@ func (c *cluster) End(context.Context) error { c.held = false; return nil }
 func (c *cluster) Observe(_ context.Context, s *plan.Snapshot, _ plan.Facet) error {
 	s.Cluster = &v1beta2.FoundationDBCluster{Status: v1beta2.FoundationDBClusterStatus{ConnectionString: c.status}}
 	s.ConfigMap = &corev1.ConfigMap{Data: map[string]string{objects.KeyClusterFile: c.configMap}}
+	if c.configMap == "" {
+		s.ConfigMap.Data = nil
+	}
 	return nil
 }
 
@@ -391,5 +395,45 @@ func TestApplyingAFinishedRecoveryPlanAgainChangesNothing(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAConfigMapWithoutDataGetsTheConnectionString(t *testing.T) {
+	c := newCluster(t)
+	c.configMap = ""
+	if err := c.apply(c.plan()); err != nil || c.configMap != to {
+		t.Errorf("%q: %v", c.configMap, err)
+	}
+}
+
+// In a database that is available with all process groups with data, what cannot be read or has no
+// process is of no concern; a process that does not report is restarted.
+func TestARepeatedRestartConcernsOnlyProcessesThatDoNotReport(t *testing.T) {
+	c := newCluster(t)
+	p := c.plan()
+	if err := c.apply(p); err != nil {
+		t.Fatal(err)
+	}
+	c.held, c.steps = true, nil
+	c.pids["pod-6"] = 16
+	read := func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
+		f, s, err := c.read(ctx)
+		for n, files := range map[int]*datadir.Files{4: nil, 5: {ClusterFile: to}, 6: {ClusterFile: to, Processes: []int{c.pids["pod-6"]}}} {
+			pod := fmt.Sprintf("pod-%d", n)
+			s.Pods[pod] = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}}
+			f.Groups = append(f.Groups, recovery.Group{ID: fmt.Sprintf("stateless-%d", n), Pod: pod, PodUID: pod, Phase: "Running", Files: files})
+		}
+		return f, s, err
+	}
+	if err := os.Mkdir(filepath.Join(c.dir, "pod-6"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, clock := impatient(t)
+	r := Run{Cluster: c, Read: read, Clock: clock, Tool: func(pod *corev1.Pod, _ string) (admin.Transport, error) { return tool{c, pod.Name}, nil }}
+	if err := r.restart(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"restart pod-6"}, c.steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 }

@@ -267,6 +267,18 @@ func TestCoordinationStateWithAWrongChecksumIsNotInstalled(t *testing.T) {
 	}
 }
 
+// A survivor without both files has no state that could be copied, wherever the source is.
+func TestNoCoordinationStateIsReadUnlessEverySurvivorHasBothFiles(t *testing.T) {
+	for _, file := range []string{recovery.CoordinationFile0, recovery.CoordinationFile1} {
+		c := newBereft(t)
+		p := c.plan()
+		c.spoil = map[string]string{"keep": file + " 0000\n"}
+		if err := c.apply(p); err == nil || slices.Contains(c.scripts, "fetch") {
+			t.Errorf("with only %s: %v after %v", file, err, c.scripts)
+		}
+	}
+}
+
 // A database that runs again has a newer state than the copies.
 func TestCoordinationStateIsNotCopiedOverANewerState(t *testing.T) {
 	c := newBereft(t)

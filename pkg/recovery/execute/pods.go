@@ -15,7 +15,7 @@ import (
 
 // podSteps are the steps of plans that create pods. They change the target of the plan.
 func (r Run) podSteps(p *recovery.Plan) map[recovery.Step]func(context.Context) error {
-	if p.To == "" && (p.Kind == recovery.PodsLost || p.Kind == recovery.VolumesReleased) {
+	if p.To == "" {
 		p.To = p.From // the coordinators stay, unless their addresses turn out to be others
 	}
 	return map[recovery.Step]func(context.Context) error{

@@ -32,8 +32,10 @@ type lost struct {
 	client client.Client
 	held   bool
 	steps  []string
-	// fails is the step that fails once, pending the pods that never run.
+	// fails is the step that fails once, lies the one that is not kept although it succeeds, pending the
+	// pods that never run.
 	fails   string
+	lies    string
 	pending func(pod string) bool
 	// terminating are reads until a pod is removed, by its name.
 	terminating map[string]int
@@ -79,6 +81,9 @@ func (l *lost) Act(ctx context.Context, a plan.Action) error {
 	if l.fails != "" && strings.HasPrefix(a.Describe(), l.fails) {
 		l.fails = ""
 		return errors.New("lost the connection")
+	}
+	if l.lies != "" && strings.HasPrefix(a.Describe(), l.lies) {
+		return nil
 	}
 	switch a := any(a).(type) {
 	case plan.CreatePod:
@@ -384,5 +389,20 @@ func TestRebuildStatusIsIdempotent(t *testing.T) {
 	}
 	if got := l.seen.Cluster.Status; got.ConnectionString != from || len(got.ProcessGroups) != 2 || len(l.steps) != 2 {
 		t.Errorf("%+v after %v", got, l.steps)
+	}
+}
+
+// What follows relies on the status: one that was not kept ends the run.
+func TestARebuiltStatusIsReadBack(t *testing.T) {
+	for _, lie := range []string{"", "add ", "set the connection string"} {
+		l := newLost(t)
+		l.held, l.lies = true, lie
+		l.seen.Cluster = l.seen.Cluster.DeepCopy()
+		l.seen.Cluster.Status.ConnectionString, l.seen.Cluster.Status.ProcessGroups = "", nil
+		run := Run{Cluster: l, Clock: instant{FakeClock: clocktesting.NewFakeClock(time.Now())}}
+		err := run.rebuildStatus(t.Context(), recovery.Plan{From: from, Rebuild: []recovery.Rebuilt{{ID: "storage-1", Class: "storage"}}})
+		if (err == nil) != (lie == "") {
+			t.Errorf("without effect of %q: %v", lie, err)
+		}
 	}
 }
