@@ -117,6 +117,7 @@ func TestAddPVCs(t *testing.T) {
 	create := []string{"create PVC sample-storage-114-data"}
 	lost := stagestest.All(stagestest.LosePod, stagestest.LoseClaim)
 	fresh := stagestest.All(lost, func(s *plan.Snapshot) { stagestest.FirstOf(*s, "storage").Addresses = nil })
+	recovering := func(s *plan.Snapshot) { s.Database.Status.Cluster.RecoveryState.Name = "all_logs_recruited" }
 	replicas := func(n int) func(*plan.Snapshot) {
 		return func(s *plan.Snapshot) {
 			s.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = &n
@@ -142,6 +143,12 @@ func TestAddPVCs(t *testing.T) {
 		"creates none for a lost one while the database does not answer": {given: stagestest.All(lost, func(s *plan.Snapshot) {
 			s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 		}), holds: "no empty one is created: no database status: timed out"},
+		"creates none for a lost one while the database recovers": {
+			given: stagestest.All(lost, replicas(1), recovering), holds: "no empty one is created: the database is not fully recovered", manual: true,
+		},
+		"creates one for a lost one of two regions, whose recovery ends only with both": {
+			given: stagestest.All(lost, replicas(1), recovering, func(s *plan.Snapshot) { s.Database.Status.Cluster.Configuration.UsableRegions = 2 }), does: create,
+		},
 		"creates none while its pod runs with the volume": {
 			given: stagestest.LoseClaim, holds: "1 pod is not deleted, because the data on the volume would be lost with it: storage-114: PVC sample-storage-114-data not found", manual: true,
 		},
