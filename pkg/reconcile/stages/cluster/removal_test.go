@@ -146,6 +146,25 @@ func TestTheExclusionStage(t *testing.T) {
 	}
 }
 
+// One group waits for the others to report, and the drained one until its objects are deleted.
+func TestARemovalNamesEachGroupThatWaitsOnce(t *testing.T) {
+	s := stagestest.DrainedStorage(t)
+	undrained := s.Groups()[14]
+	for _, g := range []*v1beta2.ProcessGroupStatus{stagestest.FirstOf(s, v1beta2.ProcessClassStorage), undrained} {
+		g.MarkForRemoval(stagestest.Noon)
+		g.SetExcluded(stagestest.Noon)
+	}
+	undrained.ExclusionSkipped = true
+	stagestest.UnresponsiveFor(&s, s.Groups()[15], 72*time.Hour)
+	d := RemovePods.Decide(s)
+	if d.Hold == nil || len(d.Actions) != 1 {
+		t.Fatalf("%+v", d)
+	}
+	if diff := cmp.Diff([]string{"storage-115", "storage-114"}, d.Hold.Subjects); diff != "" {
+		t.Errorf("waiting (-want +got):\n%s", diff)
+	}
+}
+
 // reuseAddress gives the pod of a group a former address of another group; its process has not
 // reported from there yet.
 func reuseAddress(s *plan.Snapshot, id v1beta2.ProcessGroupID, ip string) {

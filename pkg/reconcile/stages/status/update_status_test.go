@@ -274,6 +274,22 @@ func TestStatusRecordsImageTypesServersPerDiskAndAddresses(t *testing.T) {
 	}
 }
 
+func TestServersPerDiskAreRecordedForEachClassWithData(t *testing.T) {
+	s := stagestest.HealthyCluster(t)
+	for class, servers := range map[v1beta2.ProcessClass]string{v1beta2.ProcessClassStorage: "2", v1beta2.ProcessClassLog: "3"} {
+		for _, g := range s.Groups() {
+			if g.ProcessClass == class {
+				main := &s.Pod(g).Spec.Containers[0]
+				main.Env = append([]corev1.EnvVar{{Name: class.ServersPerPodVariable(), Value: servers}}, main.Env...)
+			}
+		}
+	}
+	status := statusOf(t, s)
+	if diff := cmp.Diff([][]int{{1, 2}, {1, 3}}, [][]int{status.StorageServersPerDisk, status.LogServersPerDisk}); diff != "" {
+		t.Errorf("storage and log servers (-want +got):\n%s", diff)
+	}
+}
+
 func TestStatusHealthComesFromTheStatusDocument(t *testing.T) {
 	s := stagestest.HealthyCluster(t)
 	s.Database.Status.Client.DatabaseStatus.Healthy = false
