@@ -97,7 +97,7 @@ type PassRecord struct {
 	Stopped string `json:"stopped,omitempty"`
 	// refusals are the keys of the checks that the failures are refusals of; empty for others.
 	refusals []string
-	// stopFailed is true if what ended the pass is among the failures.
+	// stopFailed is true if what ended the pass is among the failures, with its stage or without.
 	stopFailed bool
 }
 
@@ -130,7 +130,7 @@ func RecordPass(p reconcile.PassDone) PassRecord {
 	for i, err := range p.Failures {
 		r.Failures[i] = OneLine(err.Error())
 		r.refusals = append(r.refusals, refusalOf(err))
-		r.stopFailed = r.stopFailed || (errors.Unwrap(err) == nil && p.Stopped != nil && errors.Is(err, p.Stopped))
+		r.stopFailed = r.stopFailed || (p.Stopped != nil && errors.Is(err, p.Stopped))
 	}
 	if p.Stopped != nil {
 		r.Stopped = OneLine(p.Stopped.Error())

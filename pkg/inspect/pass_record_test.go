@@ -17,6 +17,7 @@ func TestARefusalShownAsACheckIsNotListedAsAFailure(t *testing.T) {
 	moved.Evidence = "two are" // identity is no text
 	refused := &reconcile.RefusedError{Check: operator}
 	read := errors.New("AddPods: no such image type")
+	invalid := &reconcile.InvalidSpecError{Err: errors.New("spec.version: Required value")}
 	tests := map[string]struct {
 		failures []error
 		stopped  error
@@ -29,7 +30,8 @@ func TestARefusalShownAsACheckIsNotListedAsAFailure(t *testing.T) {
 		"with another check":     {failures: []error{refused}, checks: []plan.Check{{ID: plan.CheckNever}}, want: []string{refused.Error()}},
 		"a stage adds to it":     {failures: []error{fmt.Errorf("AddPods: %w", refused)}, checks: []plan.Check{operator}, want: []string{"AddPods: " + refused.Error()}},
 		"it ended the pass":      {failures: []error{refused}, stopped: refused, want: []string{refused.Error()}},
-		"another ended the pass": {failures: []error{fmt.Errorf("AddPods: %w", read)}, stopped: read, want: []string{"AddPods: " + read.Error()}, stop: read.Error()},
+		"it ended in a stage":    {failures: []error{fmt.Errorf("AddPods: %w", invalid)}, stopped: invalid, want: []string{"AddPods: " + invalid.Error()}},
+		"another ended the pass": {failures: []error{read}, stopped: invalid, want: []string{read.Error()}, stop: invalid.Error()},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -55,8 +55,8 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
 		layout.Entry(w, o.in(red, "failed:")+" ", failure)
 	}
-	if v.Pass.Stopped != "" {
-		layout.Entry(w, o.in(red, "stopped:")+" ", v.Pass.Stopped)
+	if stopped := v.Pass.StoppedBeside(); stopped != "" {
+		layout.Entry(w, o.in(red, "stopped:")+" ", stopped)
 	}
 	if err := o.forecast(w, v.Forecast); err != nil {
 		return err
