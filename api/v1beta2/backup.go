@@ -145,11 +145,29 @@ func (s *BlobStoreConfiguration) check(path *field.Path) field.ErrorList {
 	if s == nil {
 		return field.ErrorList{field.Required(path, "the blob store of the backup")}
 	}
-	if _, host, found := strings.Cut(s.AccountName, "@"); !found || host == "" {
-		// The value is not shown: it may be a secret.
+	if _, host, found := strings.Cut(s.AccountName, "@"); found && host != "" {
+		return nil
+	}
+	if s.AccountName == "" {
 		return field.ErrorList{field.Required(path.Child("accountName"), "must be key@host[:port]")}
 	}
-	return nil
+	return field.ErrorList{field.Invalid(path.Child("accountName"), withoutSecret(s.AccountName), "must be key@host[:port], without a scheme; the bucket has a field of its own")}
+}
+
+// withoutSecret returns the name of an account without what follows a colon, which is its secret, unless the colon is
+// that of a scheme.
+func withoutSecret(account string) string {
+	scheme, rest := "", account
+	for _, s := range []string{"http://", "https://"} {
+		if after, found := strings.CutPrefix(account, s); found {
+			scheme, rest = s, after
+		}
+	}
+	key, _, found := strings.Cut(rest, ":")
+	if found {
+		return scheme + key + ":(hidden)"
+	}
+	return scheme + key
 }
 
 func required(path *field.Path, text, what string) field.ErrorList {

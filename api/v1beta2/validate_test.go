@@ -195,14 +195,16 @@ func TestValidateBackup(t *testing.T) {
 			b.Spec.BlobStoreConfiguration = nil
 			b.Spec.BackupType = new(BackupTypeUnmanaged)
 		}, nil},
-		"an account without a host": {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key:secret" }, []string{`accountName`, `@host`}},
-		"an account with no host":   {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key@" }, []string{`accountName`}},
-		"the longest period":        {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32) }, nil},
-		"a longer period":           {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32 + 1) }, []string{`spec.snapshotPeriodSeconds`, `at most 2147483647`}},
-		"no agents":                 {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(0) }, nil},
-		"fewer than no agents":      {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(-1) }, []string{`spec.agentCount`}},
-		"an unknown state":          {func(b *FoundationDBBackup) { b.Spec.BackupState = "running" }, []string{`spec.backupState`}},
-		"an unknown policy":         {func(b *FoundationDBBackup) { b.Spec.DeletionPolicy = new(BackupDeletionPolicy("delete")) }, []string{`spec.deletionPolicy`}},
+		"an account without a host":     {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key:secret" }, []string{`accountName`, `@host`}},
+		"an account that is a bucket":   {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "my-bucket" }, []string{`accountName: Invalid value: "my-bucket"`, `key@host`}},
+		"an account that is an address": {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "https://s3.example.com:443" }, []string{`"https://s3.example.com:(hidden)"`}},
+		"an account with no host":       {func(b *FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "key@" }, []string{`accountName`}},
+		"the longest period":            {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32) }, nil},
+		"a longer period":               {func(b *FoundationDBBackup) { b.Spec.SnapshotPeriodSeconds = new(math.MaxInt32 + 1) }, []string{`spec.snapshotPeriodSeconds`, `at most 2147483647`}},
+		"no agents":                     {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(0) }, nil},
+		"fewer than no agents":          {func(b *FoundationDBBackup) { b.Spec.AgentCount = new(-1) }, []string{`spec.agentCount`}},
+		"an unknown state":              {func(b *FoundationDBBackup) { b.Spec.BackupState = "running" }, []string{`spec.backupState`}},
+		"an unknown policy":             {func(b *FoundationDBBackup) { b.Spec.DeletionPolicy = new(BackupDeletionPolicy("delete")) }, []string{`spec.deletionPolicy`}},
 		"a zone for the agents": {func(b *FoundationDBBackup) {
 			b.Spec.CustomParameters = FoundationDBCustomParameters{"locality_zoneid=a"}
 		}, []string{`customParameters[0]`}},

@@ -127,6 +127,16 @@ func TestABackupDeletionConfirmedByNameHoldsForOneSpec(t *testing.T) {
 	}
 }
 
+// The spec is read by every stage, and its error is that of the pass.
+func TestAnInvalidBackupIsReportedOnce(t *testing.T) {
+	v := newVault(t)
+	v.edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration.AccountName = "my-bucket" })
+	out := v.must(exit.ExitUsage, `accountName: Invalid value: "my-bucket"`, "plan", "fdbbackup/nightly")
+	if n := strings.Count(out, "my-bucket"); n != 1 {
+		t.Errorf("%d times, want once:\n%s", n, out)
+	}
+}
+
 func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := newVault(t)
 	v.must(exit.ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -96,7 +97,7 @@ func (w *BackupCluster) readBackup(ctx context.Context) error {
 		return fmt.Errorf("read %s %s: %w", kindBackup, w.Key.Name, err)
 	}
 	if err := cluster.Validate(); err != nil && cluster.DeletionTimestamp == nil {
-		return &InvalidResourceError{Key: w.Key, Err: err, Kind: kindBackup}
+		return &reconcile.InvalidSpecError{Err: &InvalidResourceError{Key: w.Key, Err: err, Kind: kindBackup}}
 	}
 	w.backup = cluster
 	return nil

@@ -114,7 +114,7 @@ func (w *RestoreCluster) readRestore(ctx context.Context) error {
 		return fmt.Errorf("read %s %s: %w", kindRestore, w.Name.Name, err)
 	}
 	if err := cluster.Validate(); err != nil {
-		return &InvalidResourceError{Key: w.Name, Err: err, Kind: kindRestore}
+		return &reconcile.InvalidSpecError{Err: &InvalidResourceError{Key: w.Name, Err: err, Kind: kindRestore}}
 	}
 	w.restore = cluster
 	w.Key = types.NamespacedName{Namespace: w.Name.Namespace, Name: cluster.Spec.DestinationClusterName}
