@@ -145,7 +145,7 @@ func TestWorkflowsBuildWithThePinnedGo(t *testing.T) {
 				}
 				installs++
 				// Version 5 installs the oldest Go that go.mod permits.
-				if step.Uses != "actions/setup-go@v6" || step.With["go-version-file"] != "go.mod" || len(step.With) != 1 {
+				if step.With["go-version-file"] != "go.mod" || len(step.With) != 1 {
 					t.Errorf("%s installs Go by %s with %v", name, step.Uses, step.With)
 				}
 			}

@@ -2,7 +2,9 @@ package docs
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,5 +52,34 @@ func TestUpdatesAreProposedForEveryModuleAndTheActions(t *testing.T) {
 	}
 	if !slices.Contains(proposed["github-actions"], "/") {
 		t.Error("no updates of the actions are proposed")
+	}
+}
+
+// A tag can be moved to other code, which then runs with the rights of a release; a commit cannot. The
+// comment names its release to readers, and to what proposes updates.
+func TestActionsAreNamedByCommit(t *testing.T) {
+	used := regexp.MustCompile(`uses: (actions/\S+)(.*)`)
+	byCommit := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
+	uses := 0
+	for _, pattern := range []string{".github/workflows/*.yaml", "docs/ci/*.yaml", "docs/*.md"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range used.FindAllStringSubmatch(string(content), -1) {
+				uses++
+				if !byCommit.MatchString(match[1] + match[2]) {
+					t.Errorf("%s uses %s", file, match[1])
+				}
+			}
+		}
+	}
+	if uses < 10 {
+		t.Errorf("%d uses of actions were found", uses)
 	}
 }
