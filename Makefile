@@ -248,6 +248,10 @@ check-generated: generate ## Fail when generated files differ from what is commi
 check-modules: ## Fail when the two modules use different versions of a shared library
 	hack/check-modules.sh
 
+.PHONY: vulncheck
+vulncheck: ## Compare what is built with the database of known vulnerabilities; prints NOT RUN where it does not answer
+	go run ./hack/vulncheck . sandbox
+
 .PHONY: clean
 clean: ## Remove what was built
 	rm -rf $(BIN)
