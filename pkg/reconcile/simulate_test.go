@@ -33,6 +33,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"a death that a stale status document hides is no known one":           2502957,
 		"no process joins a database that goes on in another protocol":         2506497,
 		"a pod whose PVC is being deleted is not recreated":                    880179,
+		"a template is tried once, although its pod is marked for removal":     3504630,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

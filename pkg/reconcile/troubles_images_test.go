@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -39,13 +40,14 @@ func (h *history) correctImage() {
 }
 
 // takesDownForADeadTemplate counts the pods that ran and were deleted to be recreated from a template that
-// cannot start.
+// cannot start, as long as their process groups are there.
 func takesDownForADeadTemplate(h *history, d *deed) string {
 	tried := h.tried[h.w]
 	a, deletes := d.action.(plan.DeletePods)
 	if tried == nil || !deletes || !slices.Contains([]plan.StageName{plan.StageUpdatePods, "Rogue"}, d.stage) {
 		return ""
 	}
+	maps.DeleteFunc(tried, func(name string, _ bool) bool { return h.w.Pods[name] == nil && !h.hasGroupOf(name) })
 	for _, pod := range a.Pods {
 		if d.before.up[pod.Name] {
 			tried[pod.Name] = true
@@ -60,4 +62,9 @@ func takesDownForADeadTemplate(h *history, d *deed) string {
 		return fmt.Sprintf("%s ran before", strings.Join(names, " and "))
 	}
 	return ""
+}
+
+// hasGroupOf reports whether the status has the process group of a pod.
+func (h *history) hasGroupOf(pod string) bool {
+	return slices.ContainsFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.PodName(h.w.Resource) == pod })
 }

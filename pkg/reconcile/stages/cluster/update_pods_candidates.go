@@ -44,9 +44,9 @@ func podsToUpdate(s plan.Snapshot, o plan.Options) (u podUpdate, err error) {
 	hashes := objects.RememberedSpecHashes(s.Cluster, s.Hashes)
 	inspect := sync.OnceValue(func() readings.Inspection { return readings.NewInspection(s, o) }) // needed in few passes
 	processes, byGroup := reportingProcesses(s.Database.Status), sync.OnceValue(s.Database.Status.ProcessesByGroup)
-	for _, g := range s.Remaining() {
-		pod := s.Pod(g)
-		if pod == nil && processes != nil && !g.ProcessClass.IsTester() {
+	for _, g := range s.Groups() {
+		pod, stays := s.Pod(g), !g.IsMarkedForRemoval()
+		if pod == nil && stays && processes != nil && !g.ProcessClass.IsTester() {
 			u.attempted = append(u.attempted, podOf{group: g}) // its pod gets the current spec, and does not exist yet
 		}
 		if pod == nil || pod.DeletionTimestamp != nil {
@@ -56,19 +56,22 @@ func podsToUpdate(s plan.Snapshot, o plan.Options) (u podUpdate, err error) {
 		if err != nil {
 			return u, err
 		}
-		if pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want {
+		switch isCurrent := pod.Annotations[v1beta2.AnnotationLastAppliedSpec] == want; {
+		case isCurrent:
 			u.current(s, podOf{g, pod}, processes, byGroup)
-			continue
+		case stays:
+			u.differing(s, podOf{g, pod}, processes, inspect)
 		}
-		u.differing(s, podOf{g, pod}, processes, inspect)
 	}
 	return u, nil
 }
 
-// current adds a pod with the current spec. What a spec lets fail on purpose shows nothing about its template.
+// current adds a pod with the current spec. One of a group that is marked for removal shows about its template what any
+// other does. What a spec lets fail on purpose shows nothing.
 func (u *podUpdate) current(s plan.Snapshot, c podOf, processes processCount, byGroup func() map[string][]fdb.Process) {
 	g, pod := c.group, c.pod
-	if misses := processes.Misses(g, pod); misses && g.ProcessClass.IsStateful() && !s.Cluster.ReplacesPodsOf(g.ProcessClass) && !readings.PendingTooLong(s, g) {
+	matters := g.ProcessClass.IsStateful() && !g.IsMarkedForRemoval() && !s.Cluster.ReplacesPodsOf(g.ProcessClass) && !readings.PendingTooLong(s, g)
+	if matters && processes.Misses(g, pod) {
 		u.notReporting = append(u.notReporting, c)
 	}
 	switch {

@@ -234,6 +234,14 @@ func TestUpdatePods(t *testing.T) {
 			},
 			Holds: "sample-stateless-105 cannot start container foundationdb: CrashLoopBackOff",
 		},
+		"waits for a pod with the new spec that cannot start, although its group is marked for removal": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				first := stagestest.FirstOf(*s, v1beta2.ProcessClassStateless)
+				cannotStart(s, first, "ImagePullBackOff")
+				first.MarkForRemoval(stagestest.Noon)
+			},
+			Holds: "sample-stateless-105 cannot start container foundationdb: ImagePullBackOff",
+		},
 		"goes on beside a stateless pod that does not report once another one of its class does": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				stagestest.DropProcess(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless))
