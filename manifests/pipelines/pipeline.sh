@@ -15,6 +15,8 @@ namespace=${NAMESPACE:-}
 plan=${PLAN:-plan.json}
 pull_request=${PULL_REQUEST:-}
 results=${RESULTS:-}
+api_url=${API_URL:-https://api.github.com}
+repository_url=$api_url/repos/${REPOSITORY:-}
 marker="<!-- kubectl-fdb $mode $namespace/$cluster -->"
 
 case $mode in check | plan | apply) ;; *) fail "invalid mode \"$mode\": must be check, plan or apply" ;; esac
@@ -67,23 +69,36 @@ run() {
 
 # api sends a request and prints the HTTP status. The token is in no argument, which other processes could read.
 api() {
-  method=$1 path=$2 answer=$3
+  method=$1 url=$2 answer=$3
   shift 3
   printf 'header = "Authorization: Bearer %s"\n' "$TOKEN" |
     curl --config - --silent --show-error --max-time 60 --request "$method" --header 'Accept: application/vnd.github+json' \
-      --output "$answer" --write-out '%{http_code}' "$@" "${API_URL:-https://api.github.com}/repos/$REPOSITORY/$path"
+      --output "$answer" --write-out '%{http_code}' "$@" "$url"
 }
 
-# own_comments prints the IDs of comments that an earlier run wrote for this mode and cluster.
+# author prints the user that the token writes comments as. Tokens of apps, as GitHub Actions has them, may not read
+# /user, and the address of GraphQL on GitHub Enterprise Server has no version.
+author() {
+  status=$(api POST "${api_url%/v3}/graphql" "$work/viewer" --data-binary '{"query":"{viewer{login}}"}') || return 1
+  [ "$status" = 200 ] && jq -er '.data.viewer.login // empty' "$work/viewer" 2>/dev/null
+}
+
+# own_comments prints the IDs of comments that an earlier run of the same user wrote for this mode and cluster. Anyone
+# can write a comment with the marker, and could change it again after this run.
 own_comments() {
+  if ! login=$(author); then
+    echo "warning: the user of the token cannot be read: comments of earlier runs are not updated" >&2
+    return 0
+  fi
   page=1
   while true; do
-    status=$(api GET "issues/$pull_request/comments?per_page=100&page=$page" "$work/page") || return 1
+    status=$(api GET "$repository_url/issues/$pull_request/comments?per_page=100&page=$page" "$work/page") || return 1
     if [ "$status" != 200 ]; then
       echo "the comments cannot be listed: HTTP status $status" >&2
       return 1
     fi
-    jq -r --arg marker "$marker" '.[] | select((.body // "") | startswith($marker)) | .id' "$work/page"
+    jq -r --arg marker "$marker" --arg login "$login" \
+      '.[] | select(.user.login == $login and ((.body // "") | startswith($marker))) | .id' "$work/page"
     if [ "$(jq length "$work/page")" -lt 100 ]; then return 0; fi
     page=$((page + 1))
   done
@@ -93,17 +108,17 @@ own_comments() {
 comment() {
   own_comments >"$work/ids" || return 1
   while read -r id; do
-    status=$(api PATCH "issues/comments/$id" "$work/answer" --data-binary "@$work/body.json") || return 1
+    status=$(api PATCH "$repository_url/issues/comments/$id" "$work/answer" --data-binary "@$work/body.json") || return 1
     case $status in
     200) return 0 ;;
-    403 | 404) ;; # another user's, or deleted since
+    403 | 404) ;; # not to be changed any more, or deleted since
     *)
       echo "the comment cannot be updated: HTTP status $status" >&2
       return 1
       ;;
     esac
   done <"$work/ids"
-  status=$(api POST "issues/$pull_request/comments" "$work/answer" --data-binary "@$work/body.json") || return 1
+  status=$(api POST "$repository_url/issues/$pull_request/comments" "$work/answer" --data-binary "@$work/body.json") || return 1
   if [ "$status" != 201 ]; then
     echo "the comment cannot be created: HTTP status $status" >&2
     return 1

@@ -13,14 +13,21 @@ import (
 	"testing"
 )
 
-const token = "ghs_loopback0123456789"
+const (
+	token = "ghs_loopback0123456789"
+	// bot is the user of the token.
+	bot = "github-actions[bot]"
+)
 
 // comment is one of a pull request.
 type comment struct {
 	ID   int    `json:"id"`
 	Body string `json:"body"`
+	User user   `json:"user"`
+}
 
-	foreign bool // of another user
+type user struct {
+	Login string `json:"login"`
 }
 
 // gitHub has the comments of pull request 12 of orders/infrastructure.
@@ -29,6 +36,7 @@ type gitHub struct {
 	mu       sync.Mutex
 	comments []comment
 	refuse   bool
+	unnamed  bool // does not return the user of a token
 	requests []string
 }
 
@@ -40,6 +48,7 @@ func newGitHub(t *testing.T) *gitHub {
 	mux.HandleFunc("GET "+repository+"12/comments", g.list)
 	mux.HandleFunc("POST "+repository+"12/comments", g.create)
 	mux.HandleFunc("PATCH "+repository+"comments/{id}", g.update)
+	mux.HandleFunc("POST /graphql", g.viewer)
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -52,6 +61,15 @@ func newGitHub(t *testing.T) *gitHub {
 	}))
 	t.Cleanup(g.Close)
 	return g
+}
+
+func (g *gitHub) viewer(w http.ResponseWriter, r *http.Request) {
+	content, _ := io.ReadAll(r.Body)
+	if string(content) != `{"query":"{viewer{login}}"}` || g.unnamed {
+		fmt.Fprint(w, `{"data":null,"errors":[{"message":"Resource not accessible by integration"}]}`)
+		return
+	}
+	fmt.Fprintf(w, `{"data":{"viewer":{"login":%q}}}`, bot)
 }
 
 func (g *gitHub) list(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +95,7 @@ func text(w http.ResponseWriter, r *http.Request) (string, bool) {
 
 func (g *gitHub) create(w http.ResponseWriter, r *http.Request) {
 	if body, valid := text(w, r); valid {
-		g.comments = append(g.comments, comment{ID: 1000 + len(g.comments), Body: body})
+		g.comments = append(g.comments, comment{ID: 1000 + len(g.comments), Body: body, User: user{bot}})
 		w.WriteHeader(http.StatusCreated)
 	}
 }
@@ -87,9 +105,7 @@ func (g *gitHub) update(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case i < 0:
 		http.NotFound(w, r)
-	case g.comments[i].foreign:
-		http.Error(w, `{"message":"Resource not accessible by integration"}`, http.StatusForbidden)
-	default:
+	default: // who may write to a repository may change the comments of all
 		if body, valid := text(w, r); valid {
 			g.comments[i].Body = body
 		}
@@ -102,7 +118,7 @@ func (g *gitHub) written() []string {
 	defer g.mu.Unlock()
 	var all []string
 	for _, c := range g.comments {
-		if !c.foreign && strings.HasPrefix(c.Body, "<!-- kubectl-fdb ") {
+		if c.User.Login == bot && strings.HasPrefix(c.Body, "<!-- kubectl-fdb ") {
 			all = append(all, c.Body)
 		}
 	}

@@ -17,10 +17,10 @@ func TestAPipelineCommentIsUpdatedInPlace(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
 		g := newGitHub(t)
-		stranger := comment{ID: 1, Body: "<!-- kubectl-fdb check orders-fdb/sample -->\nmine", foreign: true}
+		stranger := comment{ID: 1, Body: "<!-- kubectl-fdb check orders-fdb/sample -->\nmine", User: user{"mallory"}}
 		g.comments = append(g.comments, stranger)
 		for i := range 100 {
-			g.comments = append(g.comments, comment{ID: 100 + i, Body: "looks good", foreign: true})
+			g.comments = append(g.comments, comment{ID: 100 + i, Body: "looks good", User: user{"ann"}})
 		}
 		j := given(t, g, "check", map[string]string{"namespace": "orders-fdb"})
 		for code, verdict := range map[string]string{"0": "passed", "1": "has findings"} {
@@ -40,6 +40,26 @@ func TestAPipelineCommentIsUpdatedInPlace(t *testing.T) {
 		}
 		if diff := cmp.Diff(stranger.Body, g.comments[0].Body); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// A token whose user cannot be read is no reason to write into a comment of anyone.
+func TestAPipelineWithoutAKnownUserChangesNoComment(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, run func(*testing.T, job) ended) {
+		g := newGitHub(t)
+		g.unnamed = true
+		stranger := comment{ID: 1, Body: "<!-- kubectl-fdb check /sample -->\nmine", User: user{"mallory"}}
+		g.comments = append(g.comments, stranger)
+		j := given(t, g, "check", nil)
+		fake(t, j.program, "## sample: passed", "0")
+		got := run(t, j)
+		if n := len(g.written()); n != 1 || g.comments[0] != stranger {
+			t.Errorf("%d comments written, the first is %+v", n, g.comments[0])
+		}
+		if !strings.Contains(got.log, "warning: the user of the token cannot be read: comments of earlier runs are not updated") {
+			t.Error(got.log)
 		}
 	})
 }
