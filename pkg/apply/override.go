@@ -42,7 +42,7 @@ func (o *OverrideFlags) Gates() (map[plan.Gate]string, error) {
 		gate := plan.Gate(name)
 		switch {
 		case !slices.Contains(overridable, gate):
-			return nil, exit.Usagef("--override %s: gate cannot be overridden: must be one of %s", name, gateNames())
+			return nil, exit.Usagef("--override %s: gate cannot be overridden: must be one of %s%s", name, gateNames(), session.OrMeant(name, phrase.Strings(overridable)))
 		case strings.TrimSpace(reason) == "":
 			return nil, exit.Usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("add the reason: --override '%s=REASON'", name))
 		}

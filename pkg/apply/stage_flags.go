@@ -80,7 +80,7 @@ func canonical(names []string, from []plan.Stage) ([]plan.StageName, error) {
 			out[i] = alias
 		}
 		if !slices.Contains(known, out[i]) {
-			return nil, exit.Usagef("unknown stage %q: must be one of %s", name, phrase.List(known))
+			return nil, session.Unknown("stage", name, phrase.Strings(known))
 		}
 	}
 	return out, nil

@@ -52,7 +52,7 @@ func TestMaintenance(t *testing.T) {
 		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", reports: "no zone"},
 		"maintenance has a longest duration":          {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", reports: "no zone"},
 		"without a terminal the cluster needs a name": {lines: [][]string{{"on", "ZONE0"}}, want: exit.ExitUsage, says: "cluster name is required", reports: "no zone"},
-		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "must be status, on or off", reports: "no zone"},
+		"an unknown word":                             {lines: [][]string{{"onn"}}, want: exit.ExitUsage, says: "did you mean on?", reports: "no zone"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -114,6 +114,37 @@ func TestWhySuggestsFollowingTheActiveOperation(t *testing.T) {
 	}
 }
 
+// The commands that follow and abort an operation take the name of a cluster, and so does the list.
+func TestOperationsListTakesACluster(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"one with an operation":     {args: []string{"sample"}, says: "run7"},
+		"by the flag":               {args: []string{"-c", "sample"}, says: "run7"},
+		"as JSON":                   {args: []string{"sample", "-o", "json"}, says: `"cluster": "sample"`},
+		"one that does not exist":   {args: []string{"smaple"}, want: exit.ExitUsage, says: "did you mean sample?"},
+		"one, and all namespaces":   {args: []string{"sample", "-A"}, want: exit.ExitUsage, says: "-A conflicts with a cluster name"},
+		"two":                       {args: []string{"sample", "other"}, want: exit.ExitUsage, says: "invalid arguments"},
+		"one that has no operation": {args: []string{"second"}, says: "no operation on cluster second"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, nil)
+			second := g.cluster.Resource.DeepCopy()
+			second.Name, second.UID, second.ResourceVersion = "second", "second", ""
+			if err := c.Create(t.Context(), second); err != nil {
+				t.Fatal(err)
+			}
+			code := g.runOn(c, append([]string{"operations", "list"}, tc.args...)...)
+			if output := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
+			}
+		})
+	}
+}
+
 func TestOperationsListReportsThatThereIsNone(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "list"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no operation in namespace fdb") {
@@ -178,6 +209,7 @@ func TestAnOperationIsAborted(t *testing.T) {
 		"it goes on":             {edit: goesOn, args: []string{"--yes", "--timeout", "40s"}, want: exit.ExitWaiting, says: "operation run7 has not ended yet", by: "me@here"},
 		"its run is lost then":   {args: []string{"--yes", "--timeout", "0"}, want: exit.ExitUnreachable, says: "whether it ended is unknown", by: "me@here"},
 		"another one":            {args: []string{"--yes", "--id", "run6"}, want: exit.ExitConflict, says: "is run7, not run6"},
+		"one that is mistyped":   {args: []string{"--yes", "--id", "rum7"}, want: exit.ExitConflict, says: "did you mean run7?"},
 		"one that was lost":      {edit: func(o *reconcile.Operation) { o.Seen = o.Seen.Add(-time.Hour) }, args: []string{"--yes"}, want: exit.ExitRefused, says: "no longer reports"},
 		"of an older release":    {edit: func(o *reconcile.Operation) { o.ID, o.User = "", "" }, args: []string{"--yes"}, want: exit.ExitRefused, says: "older release"},
 		"for less than no time":  {args: []string{"--yes", "--timeout", "-1s"}, want: exit.ExitUsage, says: "must not be negative"},

@@ -10,17 +10,32 @@ import (
 func TestAMistypedNameGetsADidYouMeanSuggestion(t *testing.T) {
 	g := up(t)
 	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
+	pod := g.podsOf("storage")[0]
 	for line, meant := range map[string]string{
-		"status smaple":                     "sample",
-		"status sam":                        "sample",
-		"get pg sample --condition PodFail": "PodFailing",
-		"get pg sample --class stroage":     "storage",
-		"get pg sample " + id[:len(id)-1]:   id,
-		"why sample " + id + "0":            id,
-		"can drain node-11 -c sample":       "node-1",
-		"wait sample --for=healty":          "healthy",
-		"auth can-i statsu":                 "status",
-		"auth role --for verson":            "version",
+		"status smaple":                            "sample",
+		"status sam":                               "sample",
+		"get pg sample --condition PodFail":        "PodFailing",
+		"get pg sample --class stroage":            "storage",
+		"get pg sample " + id[:len(id)-1]:          id,
+		"why sample " + id + "0":                   id,
+		"can drain node-11 -c sample":              "node-1",
+		"wait sample --for=healty":                 "healthy",
+		"auth can-i statsu":                        "status",
+		"operations lst":                           "list",
+		"can delte sample":                         "delete",
+		"maintenance onn":                          "on",
+		"check sample --rules POD-0055":            "POD-005",
+		"check sample --skip PODS":                 "POD",
+		"status sample --sections coordinatros":    "coordinators",
+		"events sample --types Wraning":            "Warning",
+		"logs sample --origin tracee":              "trace",
+		"schema ClusterStatuss":                    "ClusterStatus",
+		"reconcile sample --only AddPodz":          "AddPods",
+		"reconcile sample --override G-CLOKC=x":    "G-CLOCK",
+		"exec sample --pod " + pod + "x -- ls":     pod,
+		"install rbac reconcil":                    "reconcile",
+		"wait sample --for no-condition=PodFailin": "PodFailing",
+		"auth role --for verson":                   "version",
 	} {
 		code := g.run(strings.Fields(line)...)
 		if text := g.err.String(); code != exit.ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {

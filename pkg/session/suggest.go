@@ -1,8 +1,11 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const (
@@ -33,6 +36,11 @@ func OrMeant(typed string, names []string) string {
 		return ""
 	}
 	return "; did you mean " + strings.Join(meant, " or ") + "?"
+}
+
+// Unknown is the error of a word that must be one of known, with a suggestion.
+func Unknown(what, typed string, known []string, hints ...string) error {
+	return exit.Usage(fmt.Errorf("unknown %s %q: must be one of %s%s", what, typed, strings.Join(known, ", "), OrMeant(typed, known)), hints...)
 }
 
 // wrongLetters returns how many letters must be inserted, deleted or replaced to turn a into b.

@@ -62,13 +62,10 @@ hour unless configured otherwise.`,
 }
 
 func (o *eventsOptions) check() error {
-	if o.since < 0 {
-		return exit.Usagef("--since must not be negative")
-	}
 	for i, given := range o.types {
 		at := slices.IndexFunc(eventTypes, func(t string) bool { return strings.EqualFold(t, given) })
 		if at < 0 {
-			return exit.Usagef("unknown event type %q: must be one of %s", given, strings.Join(eventTypes, ", "))
+			return session.Unknown("event type", given, eventTypes)
 		}
 		o.types[i] = eventTypes[at]
 	}

@@ -76,7 +76,7 @@ func (o statusOptions) checkSections() error {
 	}
 	for _, name := range o.sections {
 		if !slices.Contains(ui.StatusSections(), name) {
-			return exit.Usagef("unknown section %q: must be one of %s", name, strings.Join(ui.StatusSections(), ", "))
+			return session.Unknown("section", name, ui.StatusSections())
 		}
 	}
 	return nil

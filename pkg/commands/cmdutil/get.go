@@ -2,11 +2,11 @@ package cmdutil
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -20,10 +20,9 @@ func AsParent(cmd *cobra.Command, what string) {
 				children = append(children, child.Name())
 			}
 		}
-		one := "must be one of " + strings.Join(children, ", ")
 		if len(args) == 0 {
-			return exit.Usage(errors.New(what+" is required: "+one), cmd.CommandPath()+" --help")
+			return exit.Usage(errors.New(what+" is required: must be one of "+strings.Join(children, ", ")), cmd.CommandPath()+" --help")
 		}
-		return exit.Usage(fmt.Errorf("unknown %s %q: %s", what, args[0], one), cmd.CommandPath()+" --help")
+		return session.Unknown(what, args[0], children, cmd.CommandPath()+" --help")
 	}
 }

@@ -43,17 +43,14 @@ func (s Selection) Filter() (GroupFilter, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("invalid -l: %w", err))
 	}
-	if s.OlderThan < 0 {
-		return nil, exit.Usagef("--older-than must not be negative")
-	}
 	for _, c := range s.Conditions {
 		if !slices.Contains(phrase.Strings(ConditionTypes()), c) {
-			return nil, exit.Usagef("unknown condition %q: must be one of %s%s", c, phrase.List(ConditionTypes()), session.OrMeant(c, phrase.Strings(ConditionTypes())))
+			return nil, session.Unknown("condition", c, phrase.Strings(ConditionTypes()))
 		}
 	}
 	for _, c := range s.Classes {
 		if !v1beta2.ProcessClass(c).IsKnown() {
-			return nil, exit.Usagef("unknown process class %q: must be one of %s%s", c, phrase.List(v1beta2.ProcessClasses()), session.OrMeant(c, phrase.Strings(v1beta2.ProcessClasses())))
+			return nil, session.Unknown("process class", c, phrase.Strings(v1beta2.ProcessClasses()))
 		}
 	}
 	return func(g inspect.GroupView, now time.Time) bool {

@@ -3,6 +3,8 @@ package cmdutil
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +80,7 @@ func (c PodChoice) In(s plan.Snapshot) (*corev1.Pod, error) {
 	case pod == nil && c.Group != "":
 		return nil, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("pod %s of process group %s not found", name, c.Group)}
 	case pod == nil:
-		return nil, exit.Usagef("cluster %s: pod %q not found", s.Cluster.Name, name)
+		return nil, exit.Usagef("cluster %s: pod %q not found%s", s.Cluster.Name, name, session.OrMeant(name, slices.Sorted(maps.Keys(s.Pods))))
 	case pod.Status.Phase != corev1.PodRunning:
 		return nil, &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("pod %s is not running: its phase is %s", name, pod.Status.Phase)}
 	}

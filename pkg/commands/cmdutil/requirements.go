@@ -158,7 +158,7 @@ func actionRequirements() []CommandRequirements {
 		{"failover", slices.Concat(reconciling(), required(session.FailoverPermissions()...))},
 		{"gc", collectingGarbage()},
 		{"recover apply", slices.Concat(reconciling(), releasedVolumes(), bindingVolumes())},
-		{"operations list", required(readingLease(), finding()[0].Permission)},
+		{"operations list", slices.Concat(required(readingLease()), finding(), optional("a named cluster is not found", theResource()))},
 		{"operations follow", slices.Concat(required(readingLease(), theResource()), finding())},
 		{"operations abort", slices.Concat(required(readingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, theResource()), finding(), readingLeftovers())},
 		{"locks deny", reconciling()},

@@ -29,7 +29,7 @@ func NewAuth(env *session.Env) *cobra.Command {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("auth command is required: can-i or role"), env.Command("auth", "can-i"), env.Command("auth", "role", "--for", "status"))
 			}
-			return exit.Usage(fmt.Errorf("unknown auth command %q: must be can-i or role", args[0]), "kubectl fdb auth --help")
+			return session.Unknown("auth command", args[0], []string{"can-i", "role"}, "kubectl fdb auth --help")
 		},
 	}
 	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -36,14 +35,9 @@ its requirement. Nothing is changed. The checks are those of a pass before the s
 operation; the answer is valid only now.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usage(errors.New("operation is required"), "kubectl fdb can --help")
-			}
-			return exit.Usage(fmt.Errorf("unknown operation %q", args[0]), "kubectl fdb can --help")
-		},
 	}
 	cmd.AddCommand(newCanDelete(env), newCanDrain(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
+	cmdutil.AsParent(cmd, "operation")
 	return cmd
 }
 

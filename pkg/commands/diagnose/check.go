@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -143,8 +144,6 @@ func (o checkOptions) parse() (check.Options, error) {
 	switch {
 	case !slices.Contains(check.Severities(), options.FailOn):
 		return options, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
-	case o.timeout < 0:
-		return options, exit.Usagef("--timeout must not be negative")
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
 		return options, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
 	}
@@ -157,7 +156,7 @@ func (o checkOptions) parse() (check.Options, error) {
 	}
 	for _, names := range [][]string{o.rules, keys(options.Skip)} {
 		if _, unknown := check.Named(names); unknown != "" {
-			return options, exit.Usage(errors.New("unknown rule or group "+session.Quoted(unknown)), "kubectl fdb check --list")
+			return options, exit.Usage(fmt.Errorf("unknown rule or group %s%s", session.Quoted(unknown), session.OrMeant(unknown, ruleNames())), "kubectl fdb check --list")
 		}
 	}
 	return options, nil

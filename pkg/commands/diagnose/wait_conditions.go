@@ -74,7 +74,7 @@ func parseCondition(text string) (waiting.WaitCondition, error) {
 		}
 		return kind.parse(value)
 	}
-	return waiting.WaitCondition{}, exit.Usagef("unknown condition %q: must be one of %s%s", text, conditionNames(), session.OrMeant(text, strings.Split(conditionNames(), ", ")))
+	return waiting.WaitCondition{}, session.Unknown("condition", text, strings.Split(conditionNames(), ", "))
 }
 
 func bare(condition func() waiting.WaitCondition) func(string) (waiting.WaitCondition, error) {
@@ -109,14 +109,14 @@ func parseRemoved(value string) (waiting.WaitCondition, error) {
 		return waiting.WaitCondition{}, exit.Usage(err)
 	}
 	if !class.IsKnown() {
-		return waiting.WaitCondition{}, exit.Usagef("invalid process group ID %q: unknown process class %q", text, class)
+		return waiting.WaitCondition{}, exit.Usagef("invalid process group ID %q: unknown process class %q%s", text, class, session.OrMeant(string(class), phrase.Strings(v1beta2.ProcessClasses())))
 	}
 	return waiting.WaitRemoved(id), nil
 }
 
 func parseNoCondition(value string) (waiting.WaitCondition, error) {
 	if value == string(v1beta2.ConditionReady) || !slices.Contains(phrase.Strings(cmdutil.ConditionTypes()), value) {
-		return waiting.WaitCondition{}, exit.Usagef("unknown condition %q of process groups: must be one of %s", value, strings.Join(losableConditions(), ", "))
+		return waiting.WaitCondition{}, session.Unknown("condition of process groups", value, losableConditions())
 	}
 	return waiting.WaitNoCondition(v1beta2.ProcessGroupConditionType(value)), nil
 }

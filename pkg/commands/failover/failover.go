@@ -123,7 +123,7 @@ func (o failoverOptions) undo(ctx context.Context, env *session.Env, key types.N
 		return nil, err
 	}
 	if all := mainDataCenters(cluster); !slices.Contains(all, o.to) {
-		return nil, exit.Usagef("--to %s: not the main data center of a region of %s, which has %s (nothing was changed)", o.to, key.Name, phrase.Or(phrase.List(all), "no regions"))
+		return nil, exit.Usagef("--to %s: not the main data center of a region of %s, which has %s%s (nothing was changed)", o.to, key.Name, phrase.Or(phrase.List(all), "no regions"), session.OrMeant(o.to, phrase.Strings(all)))
 	}
 	primary, _ := objects.DesiredConfiguration(cluster).Primary()
 	main, _ := primary.Main()

@@ -29,7 +29,7 @@ func NewInstall(env *session.Env) *cobra.Command {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("install command is required: crds or rbac"), env.Command("install", "crds"), env.Command("install", "rbac"))
 			}
-			return exit.Usage(fmt.Errorf("unknown install command %q: must be crds or rbac", args[0]), "kubectl fdb install --help")
+			return session.Unknown("install command", args[0], []string{"crds", "rbac"}, "kubectl fdb install --help")
 		},
 	}
 	cmd.AddCommand(newCRDs(env), newRBAC(env))

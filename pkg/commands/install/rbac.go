@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/manifests"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func newRBAC(env *session.Env) *cobra.Command {
@@ -58,7 +57,7 @@ func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) 
 	}
 	for _, name := range names {
 		if !slices.Contains(roleNames(), name) {
-			return exit.Usagef("unknown role %q: must be one of %s", name, phrase.List(roleNames()))
+			return session.Unknown("role", name, phrase.Strings(roleNames()))
 		}
 	}
 	objects, err := objectsIn("rbac", names...)

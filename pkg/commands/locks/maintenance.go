@@ -2,14 +2,13 @@ package locks
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -30,14 +29,9 @@ func NewMaintenance(env *session.Env) *cobra.Command {
 
 While a zone is under maintenance, the database does not copy the data of its failed
 storage processes elsewhere. Only one zone can be under maintenance, for a limited time.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usage(errors.New("maintenance command is required: status, on or off"), "kubectl fdb maintenance --help")
-			}
-			return exit.Usage(fmt.Errorf("unknown maintenance command %q: must be status, on or off", args[0]), "kubectl fdb maintenance --help")
-		},
 	}
 	cmd.AddCommand(newMaintenanceStatus(env), newMaintenanceOn(env), newMaintenanceOff(env))
+	cmdutil.AsParent(cmd, "maintenance command")
 	return cmd
 }
 

@@ -61,7 +61,7 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
 }
 
 func (o maintenanceOnOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.long < 0 || o.long > longestMaintenance || o.long%time.Second != 0 {
+	if o.long > longestMaintenance || o.long%time.Second != 0 {
 		return exit.Usagef("--for must be whole seconds up to 24h, such as 10m; run the command again to extend it")
 	}
 	if err := o.Check(env); err != nil {
@@ -104,7 +104,7 @@ func knowsZone(ctx context.Context, e *session.Env, key types.NamespacedName, zo
 	case !facts.Database.Status.ListsProcesses():
 		return groups.Unanswered(facts, "whether zone "+zone+" exists")
 	default:
-		return exit.Usagef("no storage or log process is in zone %q: must be one of %s", zone, strings.Join(zones, ", "))
+		return exit.Usagef("no storage or log process is in zone %q: must be one of %s%s", zone, strings.Join(zones, ", "), session.OrMeant(zone, zones))
 	}
 }
 

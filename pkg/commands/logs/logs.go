@@ -3,7 +3,6 @@ package logs
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,14 +123,12 @@ func (o *options) check() error {
 	}
 	for _, origin := range o.origins {
 		if !slices.Contains(origins(), origin) {
-			return exit.Usagef("unknown origin %q: must be one of %s", origin, strings.Join(origins(), ", "))
+			return session.Unknown("origin", origin, origins())
 		}
 	}
 	switch {
 	case o.severity < 0 || o.severity > maxSeverity:
 		return exit.Usagef("--severity must be from 0 to %d, not %d", maxSeverity, o.severity)
-	case o.since < 0:
-		return exit.Usagef("--since must not be negative")
 	case o.tail < -1:
 		return exit.Usagef("--tail must be -1 or more, not %d", o.tail)
 	case o.previous && o.follow:

@@ -68,9 +68,6 @@ is half done is printed for it, too.`,
 }
 
 func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.timeout < 0 {
-		return exit.Usagef("--timeout must not be negative")
-	}
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
@@ -106,7 +103,7 @@ func (o abortOptions) chosen(lease inspect.Lease, key types.NamespacedName) (rec
 	case operation == nil:
 		return reconcile.Operation{}, refused("no operation on " + key.Name)
 	case o.id != "" && o.id != operation.ID:
-		return reconcile.Operation{}, &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("the operation on %s is %s, not %s: %s", key.Name, phrase.Or(operation.ID, "one without an ID"), o.id, operation.Text())}
+		return reconcile.Operation{}, &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("the operation on %s is %s, not %s: %s", key.Name, phrase.Or(operation.ID, "one without an ID"), o.id, operation.Text()+session.OrMeant(o.id, []string{operation.ID}))}
 	case !lease.OperationActive:
 		return reconcile.Operation{}, refused("the run of the operation no longer reports: " + operation.Text() + "; last seen at " + operation.Seen.UTC().Format(time.RFC3339))
 	case operation.ID == "":

@@ -60,9 +60,6 @@ recorded in either. Runs on another cluster of the same name are omitted.`,
 const latest = "latest"
 
 func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
-	if o.since < 0 {
-		return cmdutil.Output{}, exit.Usagef("--since must not be negative: %s", o.since)
-	}
 	v, err := o.read(ctx, env, key)
 	if err != nil {
 		return cmdutil.Output{}, err
@@ -93,9 +90,18 @@ func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.N
 func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
 	at := slices.IndexFunc(items, func(i history.Item) bool { return o.run == latest || i.RunID == o.run })
 	if at < 0 {
-		return nil, exit.Usagef("run %q not found among the %s that are recorded", o.run, phrase.Count(len(items), "run"))
+		return nil, exit.Usagef("run %q not found among the %s that are recorded%s", o.run, phrase.Count(len(items), "run"), session.OrMeant(o.run, idsOf(items)))
 	}
 	return items[at : at+1], nil
+}
+
+// idsOf returns the ID of each run, and the word for the latest.
+func idsOf(items []history.Item) []string {
+	ids := []string{latest}
+	for _, i := range items {
+		ids = append(ids, i.RunID)
+	}
+	return ids
 }
 
 // read joins all records. One that cannot be read is a warning, as long as another can be.

@@ -31,6 +31,7 @@ func NewOperations(env *session.Env) *cobra.Command {
 
 // listOptions are the options of `kubectl fdb operations list`.
 type listOptions struct {
+	session.ClusterFlag
 	format.Flags
 	cmdutil.PollOptions
 	all bool
@@ -39,50 +40,79 @@ type listOptions struct {
 func newList(env *session.Env) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:         "list",
+		Use:         "list [CLUSTER]",
 		Annotations: session.EffectReads.Declare(),
 		Short:       "List the operations of all users",
-		Long: `List the operations on the clusters of the namespace: commands with --wait that run passes
-until their goal is reached, of all users and machines. An operation is stored with the
-Lease of its cluster from its first change to its end.
+		Long: `List the operations on a cluster, or on all clusters of the namespace: commands with --wait
+that run passes until their goal is reached, of all users and machines. An operation is
+stored with the Lease of its cluster from its first change to its end.
 
 STATE is active; aborting after "operations abort"; or lost if its run has not reported
 for a minute, because it was killed or cannot reach the API server.`,
 		Example: `  # List the operations of this namespace
   kubectl fdb operations list
 
+  # List the operation on one cluster
+  kubectl fdb operations list sample-cluster
+
   # List the operations of all namespaces continuously
   kubectl fdb operations list -A -w`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: env.Completion().FirstArgument,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.Add(cmd)
+	o.ClusterFlag.Add(cmd, env)
+	o.Flags.Add(cmd)
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the operations of all namespaces")
 	return cmd
 }
 
-func (o listOptions) run(ctx context.Context, env *session.Env) error {
+func (o listOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
 	}
-	namespace, err := env.Connection().NamespaceUnless(o.all)
+	of, err := o.scope(ctx, env, args)
 	if err != nil {
-		return err
+		return exit.CauseOf(ctx, err)
 	}
-	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.list(ctx, env, namespace) })
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.list(ctx, env, of) })
 }
 
-// list reads the Lease of each cluster. One that cannot be read is shown as unknown.
-func (o listOptions) list(ctx context.Context, env *session.Env, namespace string) (cmdutil.Output, error) {
-	all, err := cmdutil.OfEach(ctx, env, namespace, func(key types.NamespacedName, _ *session.Cluster) inspect.OperationItem {
+// scope returns the cluster that is named, or the namespace of all.
+func (o listOptions) scope(ctx context.Context, env *session.Env, args []string) (types.NamespacedName, error) {
+	named := len(args) > 0 || o.Name != ""
+	switch {
+	case named && o.all:
+		return types.NamespacedName{}, exit.Usagef("-A conflicts with a cluster name")
+	case named:
+		cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
+		if err != nil {
+			return types.NamespacedName{}, err
+		}
+		return types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, nil
+	}
+	namespace, err := env.Connection().NamespaceUnless(o.all)
+	return types.NamespacedName{Namespace: namespace}, err
+}
+
+// list reads the Lease of the cluster, or of each of a namespace. One that cannot be read is shown as unknown.
+func (o listOptions) list(ctx context.Context, env *session.Env, of types.NamespacedName) (cmdutil.Output, error) {
+	read := func(key types.NamespacedName, _ *session.Cluster) inspect.OperationItem {
 		lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
 		return inspect.OperationItem{Namespace: key.Namespace, Cluster: key.Name, Read: lease.Read, Operation: lease.View()}
-	})
+	}
+	where, all, err := "on cluster "+of.Name, []inspect.OperationItem{}, error(nil)
+	if of.Name != "" {
+		all = append(all, read(of, nil))
+	} else {
+		where = session.InNamespace(of.Namespace)
+		all, err = cmdutil.OfEach(ctx, env, of.Namespace, read)
+	}
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	v := inspect.OperationListView{Document: inspect.NewDocument("OperationList", env.Metadata(types.NamespacedName{Namespace: namespace}), env.Clock.Now(), inspect.SourceLive), Items: []inspect.OperationItem{}}
+	v := inspect.OperationListView{Document: inspect.NewDocument("OperationList", env.Metadata(of), env.Clock.Now(), inspect.SourceLive), Items: []inspect.OperationItem{}}
 	r := cmdutil.Output{}
 	for _, i := range all {
 		if !i.Read {
@@ -95,7 +125,7 @@ func (o listOptions) list(ctx context.Context, env *session.Env, namespace strin
 	r.Document, r.Warnings = v, v.Warnings
 	r.Table = func(w io.Writer) error { return ui.WriteOperations(w, v, o.List(env)) }
 	if len(v.Items) == 0 {
-		r.None = "no operation " + session.InNamespace(namespace)
+		r.None = "no operation " + where
 	}
 	return r, nil
 }

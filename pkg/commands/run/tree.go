@@ -54,7 +54,7 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	path := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
 	switch why := noSteps[path]; {
 	case cmd == root:
-		return runbook.Traits{}, fmt.Errorf("unknown command %q: must be a command of kubectl fdb", words[0])
+		return runbook.Traits{}, fmt.Errorf("unknown command %q: must be a command of kubectl fdb%s", words[0], session.OrMeant(words[0], namesOf(root.Commands())))
 	case why != "":
 		return runbook.Traits{}, fmt.Errorf("%q is not supported in a step: %s", path, why)
 	case cmd.HasSubCommands() && !cmd.HasExample():

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/changes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
@@ -75,7 +74,7 @@ func (o schemaOptions) run(env *session.Env, args []string) error {
 			return o.describe(env, kind)
 		}
 	}
-	return exit.Usagef("unknown kind %q: must be one of %s", args[0], strings.Join(kindNames(), ", "))
+	return session.Unknown("kind", args[0], kindNames())
 }
 
 func (o schemaOptions) list(env *session.Env) error {
