@@ -65,6 +65,9 @@ type ChangeFlags struct {
 	named string
 }
 
+// minInterval bounds the load of repeated passes on API server and database.
+const minInterval = time.Second
+
 // Add adds the flags; waitsFor completes the sentence "repeat passes until …".
 func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
 	f.AddBrief(cmd)
@@ -74,7 +77,8 @@ func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
 	f.addJoin(cmd)
 	f.addWait(cmd, waitsFor)
 	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes")
+	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes, at least 1s")
+	session.AtLeast(cmd, "interval", minInterval)
 }
 
 // AddReversible adds the flags of a command that another one reverts. It never prompts; --yes
@@ -118,8 +122,6 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 		return exit.Usagef("--dry-run conflicts with --plan")
 	case len(f.FieldManager) > longestFieldManager:
 		return exit.Usagef("--field-manager must be no more than %d characters", longestFieldManager)
-	case f.timeout < 0 || f.Interval < 0:
-		return exit.Usagef("--timeout and --interval must not be negative")
 	}
 	if _, err := longestRestOf(env); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps/ring"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -49,6 +48,7 @@ func (d *DumpFlags) add(cmd *cobra.Command) {
 	flags.DurationVar(&d.interval, "dump-interval", defaultDumpInterval, "time between two dumps of --dump-dir")
 	flags.DurationVar(&d.keep, "dump-keep", defaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
 	flags.StringVar(&d.maxBytes, "dump-max-bytes", defaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
+	session.AtLeast(cmd, "dump-interval", minDumpInterval)
 	session.NotInSteps(cmd, "dump-dir")
 }
 
@@ -67,10 +67,7 @@ func (d *DumpFlags) check() error {
 	if _, err := d.parseMaxBytes(); err != nil {
 		return err
 	}
-	switch {
-	case d.interval < minDumpInterval:
-		return exit.Usagef("--dump-interval must be at least %s", phrase.Duration(minDumpInterval))
-	case d.keep < d.interval:
+	if d.keep < d.interval {
 		return exit.Usagef("--dump-keep (%s) must not be less than --dump-interval (%s)", d.keep, d.interval)
 	}
 	return nil

@@ -19,9 +19,6 @@ type WatchFlags struct {
 	Dumps DumpFlags
 }
 
-// minWatchInterval bounds the load of a watch on API server and database.
-const minWatchInterval = time.Second
-
 func (w *WatchFlags) Add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVarP(&w.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
@@ -46,8 +43,6 @@ func (o ReconcileOptions) CheckWatch() error {
 		return exit.Usagef("--dry-run conflicts with --watch")
 	case o.timeout > 0:
 		return exit.Usagef("--timeout conflicts with --watch")
-	case o.Interval < minWatchInterval:
-		return exit.Usagef("--interval must be at least %s with --watch", minWatchInterval)
 	case o.Resync < o.Interval:
 		return exit.Usagef("--resync (%s) must not be less than --interval (%s)", o.Resync, o.Interval)
 	}

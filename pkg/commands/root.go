@@ -102,6 +102,9 @@ resources on demand. No operator has to run.`,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			env.Global.NoteTyped(cmd.Root().PersistentFlags())
+			if err := session.CheckDurations(cmd.Flags()); err != nil {
+				return err
+			}
 			if err := readFromDump(env, cmd); err != nil {
 				return err
 			}

@@ -62,9 +62,6 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
   # Print the newest restorable version, for scripts
   kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.maxLag <= 0 {
-				return exit.Usagef("--max-lag must be positive")
-			}
 			return o.Display(cmd.Context(), env, session.BackupKind, args, plan.Backup|plan.Agents|plan.BackupStatus, func(key types.NamespacedName, s plan.Snapshot) cmdutil.Output {
 				return o.view(cmd.Context(), env, key, s)
 			})
@@ -74,6 +71,7 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	o.AddWatch(cmd)
 	o.AddWait(cmd, "the backup matches its spec")
 	cmd.Flags().DurationVar(&o.maxLag, "max-lag", inspect.DefaultMaxLag, "maximum age of the newest restorable point")
+	session.AtLeast(cmd, "max-lag", session.Positive)
 	return cmd
 }
 

@@ -62,6 +62,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 	o.AddConfirm(cmd, session.BackupKind)
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
+	session.AtLeast(cmd, "older-than", session.Positive)
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, --before-version deletes data even if nothing is restorable afterwards")
 	session.NotInSteps(cmd, "force")
 	return cmd
@@ -83,8 +84,6 @@ func (o backupExpireOptions) expiry(given func(string) bool) (backup.Expiry, []s
 		return e, nil, exit.Usagef("exactly one of --older-than and --before-version is required")
 	case given("older-than") && o.force:
 		return e, nil, exit.Usagef("--force requires --before-version: --older-than never deletes data that a restore needs")
-	case given("older-than") && o.olderThan <= 0:
-		return e, nil, exit.Usagef("--older-than must be positive")
 	case given("older-than"):
 		return e, []string{"--older-than", o.olderThan.String()}, nil
 	case o.before <= 0:

@@ -60,14 +60,10 @@ func (r *PollOptions) AddTimeout(cmd *cobra.Command) {
 }
 
 func (r PollOptions) Check() error {
-	switch {
-	case r.Timeout < 0:
-		return exit.Usagef("--timeout must not be negative")
-	case r.Watch && r.Wait:
+	if r.Watch && r.Wait {
 		return exit.Usagef("--watch conflicts with --wait")
-	default:
-		return nil
 	}
+	return nil
 }
 
 // Run reads as often as requested, and prints.

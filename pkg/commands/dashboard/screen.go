@@ -91,6 +91,7 @@ func NewWatch(env *session.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, watch the clusters of all namespaces")
 	flags.DurationVar(&o.Interval, "interval", ScreenInterval, "interval between updates")
+	session.AtLeast(cmd, "interval", minScreenInterval)
 	flags.BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
 	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
 	flags.StringVar(&o.record, "record", "", "file to record to; it must not exist")
@@ -113,8 +114,6 @@ func completeFiles(cmd *cobra.Command, flags ...string) {
 func (o ScreenOptions) Check(env *session.Env, args []string) error {
 	acts := o.Allow || o.reconcile
 	switch {
-	case o.Interval < minScreenInterval:
-		return exit.Usagef("--interval must be at least %s", minScreenInterval)
 	case o.all && len(args)+len(o.Name) > 0:
 		return exit.Usagef("--all-namespaces conflicts with CLUSTER")
 	case o.all && o.reconcile:

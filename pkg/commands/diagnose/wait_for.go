@@ -62,6 +62,7 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 	flags.DurationVar(&o.interval, "interval", cmdutil.PollInterval, "interval between observations, at least 1s")
+	session.AtLeast(cmd, "interval", shortestInterval)
 	session.CompleteWith(cmd, "for", func(ctx context.Context, cmd *cobra.Command, args []string) []string {
 		return waitCandidates(ctx, env, cmd, args)
 	})
@@ -72,10 +73,6 @@ func (o waitOptions) check() error {
 	switch {
 	case len(o.conditions) == 0:
 		return exit.Usagef("--for is required: one or more of %s", conditionNames())
-	case o.stable < 0, o.timeout < 0:
-		return exit.Usagef("--stable and --timeout must not be negative")
-	case o.interval < shortestInterval:
-		return exit.Usagef("--interval must be at least %s", shortestInterval)
 	case o.timeout > 0 && o.stable >= o.timeout:
 		return exit.Usagef("--stable %s must not exceed --timeout %s", o.stable, o.timeout)
 	default:

@@ -100,9 +100,6 @@ func (o options) check(args []string) (logBytes int64, err error) {
 	if o.all && (len(args) > 0 || o.Name != "") {
 		return 0, exit.Usagef("-A conflicts with a cluster name")
 	}
-	if o.duration < 0 {
-		return 0, exit.Usagef("--duration must not be negative: %s", o.duration)
-	}
 	quantity, err := resource.ParseQuantity(o.logBytes)
 	if err != nil || quantity.Sign() < 0 {
 		return 0, exit.Usagef("invalid --max-log-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", o.logBytes)

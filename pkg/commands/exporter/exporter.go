@@ -64,15 +64,13 @@ the status 503 and the reason.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port; empty prints the metrics once")
 	flags.DurationVar(&o.interval, "interval", defaultInterval, "interval between reads with --metrics-addr, at least 1s")
+	session.AtLeast(cmd, "interval", minInterval)
 	return cmd
 }
 
 func (o options) run(ctx context.Context, args []string) error {
 	if err := session.CheckAddress("--metrics-addr", o.metricsAddr); err != nil {
 		return err
-	}
-	if o.interval < minInterval {
-		return exit.Usagef("--interval must be at least %s", minInterval)
 	}
 	cluster, err := o.env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {

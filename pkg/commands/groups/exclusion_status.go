@@ -103,13 +103,10 @@ func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *session.Env) {
 	Add(&o.Selection, cmd, env)
 	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
 	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")
+	session.AtLeast(cmd, "interval", time.Second)
 }
 
 func (o exclusionStatusOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	const shortest = time.Second
-	if o.Interval < shortest {
-		return exit.Usagef("--interval must be at least %s", shortest)
-	}
 	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
 	words, err := cmdutil.ExpandArgs(append(ids, o.IDs...), env.In)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // pauseOptions are the options of `kubectl fdb pause`.
@@ -52,9 +51,6 @@ pass report it.`,
 }
 
 func (o pauseOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.long < 0 {
-		return exit.Usagef("--for must not be negative")
-	}
 	key, err := apply.Of(ctx, o.ClusterFlag, env, args, o.ChangeFlags)
 	if err != nil {
 		return err

@@ -83,13 +83,11 @@ Passes and other changing commands cannot run at the same time.`,
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
 	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
 	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "maximum time to wait (exit code 3)")
+	session.AtLeast(cmd, "timeout", session.Positive)
 	return cmd
 }
 
 func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if o.timeout <= 0 {
-		return exit.Usagef("--timeout must be positive")
-	}
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

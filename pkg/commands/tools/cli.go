@@ -64,15 +64,13 @@ shown and requires confirmation.`,
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")
 	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "maximum run time of fdbcli")
+	session.AtLeast(cmd, "timeout", time.Second)
 	return cmd
 }
 
 func (o cliOptions) run(ctx context.Context, env *session.Env, args []string, script string) error {
 	if env.Global.Transport == string(direct.Native) || env.Global.ClusterFile != "" {
 		return exit.Usagef("cli runs fdbcli in a pod: --transport native and --cluster-file conflict with it")
-	}
-	if o.timeout < time.Second {
-		return exit.Usagef("--timeout must be at least 1s")
 	}
 	changes := changesOf(script)
 	asks := len(changes) > 0 && !o.yes

@@ -84,9 +84,6 @@ func (o *execOptions) take(ctx context.Context, env *session.Env, args []string)
 }
 
 func (o execOptions) run(ctx context.Context, env *session.Env, args, program []string) error {
-	if o.timeout < 0 {
-		return exit.Usagef("--timeout must not be negative")
-	}
 	if err := o.Check(); err != nil {
 		return err
 	}
