@@ -127,7 +127,8 @@ func TestSimulatedFullDisksReportWhatLimitsTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if qos := status.Cluster.QoS; !status.Available() || qos == nil || qos.PerformanceLimitedBy == nil || qos.PerformanceLimitedBy.Name != "storage_server_min_free_space_ratio" {
+	if qos := status.Cluster.QoS; !status.Available() || qos == nil || qos.PerformanceLimitedBy == nil || qos.PerformanceLimitedBy.Name != "storage_server_min_free_space_ratio" ||
+		qos.TransactionsPerSecondLimit == nil || *qos.TransactionsPerSecondLimit != 0 {
 		t.Errorf("available %v, %+v", status.Available(), qos)
 	}
 	for id, p := range status.Cluster.Processes {

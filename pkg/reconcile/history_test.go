@@ -86,6 +86,7 @@ type history struct {
 	unheard   int       // how many actions are done and reported as failed
 	byHand    []string  // what a user excluded
 	stale     bool      // status shows a former cluster state
+	full      bool      // no transaction of a client starts
 	faster    bool      // the other instance acts before the lock is taken
 	lost      *node
 	cramped   bool                                      // the last pass asked for another fault domain for coordinators
@@ -111,6 +112,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 		}
 		h.startRoutine()
 		h.refuseObjects(s)
+		h.fillDisks(s)
 		s.problem.happen(h, rand.New(rand.NewPCG(s.dice, 17)))
 		h.passOfEach()
 		h.w.Tick(s.wait)

@@ -9,6 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -79,6 +82,13 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				}
 				return []plan.Action{a}
 			}),
+		},
+		"a view takes no notice of ratekeeper": {
+			"no cluster is called healthy whose database starts no transactions", func(h *history) {
+				fault("all disks are full", fdbsim.Faults{FullDisks: true})(h, nil)
+			}, mutation{view: func(f *inspect.Facts) {
+				f.Database.Status.Cluster.QoS = &fdb.QoS{TransactionsPerSecondLimit: new(100.0), PerformanceLimitedBy: &fdb.Limit{Name: fdb.LimitWorkload}}
+			}},
 		},
 		"a group that stays is excluded": {
 			"only what leaves is excluded", nothing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {

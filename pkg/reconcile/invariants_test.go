@@ -57,6 +57,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"there is never a second database", afterPass, hasSecondDatabase},
 	{"no data is lost", afterPass, losesData},
 	{"a pass runs to its end", afterPass, breaksOff},
+	{"no cluster is called healthy whose database starts no transactions", afterPass, callsHealthy},
 	{"a history converges once troubles end", atTheEnd, doesNotConverge},
 	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
 	{"a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},

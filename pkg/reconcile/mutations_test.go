@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -17,6 +18,8 @@ type mutation struct {
 	stages func(*history, []plan.Stage) []plan.Stage
 	// pass changes a pass before it runs.
 	pass func(*history, *reconcile.Pass)
+	// view changes what a view reads.
+	view func(*inspect.Facts)
 }
 
 func (m mutation) plugin(h *history, p reconcile.Pass) *reconcile.Pass {

@@ -149,7 +149,7 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 			return // a clock and a status that both lie leave nothing to judge by
 		}
 		h.logf("%s", what)
-		h.stale = f.StaleStatus
+		h.stale, h.full = f.StaleStatus, f.FullDisks
 		h.database().SetFaults(f)
 	}
 }
@@ -232,7 +232,7 @@ func (h *history) healthy() {
 	h.operator = false
 	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
 	h.w.Unschedulable, h.w.Reject = nil, nil
-	h.stale = false
+	h.stale, h.full = false, false
 	h.database().SetFaults(fdbsim.Faults{})
 	if h.lost != nil {
 		h.logf("%s is back", h.lost.name)

@@ -22,7 +22,8 @@ type Faults struct {
 	// BounceImpactLies makes status refuse a restart of all processes after every
 	// recovery, as 7.4.7 does.
 	BounceImpactLies bool
-	// FullDisks makes all disks report less free space than FoundationDB requires. Transactions do not stop.
+	// FullDisks makes all disks report less free space than FoundationDB requires, and ratekeeper a limit
+	// of no transactions. Those of the tools do not stop.
 	FullDisks bool
 	// ClientReads and ClientWrites are what clients read and write per second, in transactions
 	// of ten operations, beside what the tools do.

@@ -153,9 +153,9 @@ func qosStatus(db *model.Database, a activity.Activity) Object {
 			"reason_server_id": a.Limiting.ID,
 		}
 	}
-	released := a.Released
+	released, most := a.Released, a.Limit
 	if db.Faults.FullDisks && len(db.Storage) > 0 {
-		released = 0
+		released, most = 0, 0
 		limit = Object{
 			"name": "storage_server_min_free_space_ratio", "description": "Storage server running out of space (approaching 5% limit).", "reason_id": 7,
 			"reason_server_id": db.Storage[0].ID,
@@ -165,7 +165,7 @@ func qosStatus(db *model.Database, a activity.Activity) Object {
 	return Object{
 		"batch_performance_limited_by": limit, "performance_limited_by": limit,
 		"batch_released_transactions_per_second": 1.0, "released_transactions_per_second": released,
-		"batch_transactions_per_second_limit": a.Limit * 0.6, "transactions_per_second_limit": a.Limit,
+		"batch_transactions_per_second_limit": most * 0.6, "transactions_per_second_limit": most,
 		"limiting_data_lag_storage_server":       Object{"seconds": 0, "versions": 0},
 		"limiting_durability_lag_storage_server": durable,
 		"limiting_queue_bytes_storage_server":    idleQueueBytes + a.WorstQueue(),
