@@ -406,6 +406,25 @@ func TestAConfigMapWithoutDataGetsTheConnectionString(t *testing.T) {
 	}
 }
 
+func TestAProcessIsRestartedOnlyOnceAnotherOneRuns(t *testing.T) {
+	before := recovery.Group{ID: "storage-1", Files: &datadir.Files{Processes: []int{11, 12}}}
+	for name, tc := range map[string]struct {
+		now  []recovery.Group
+		want bool
+	}{
+		"it is not in the status any more": {},
+		"its pod cannot be read":           {now: []recovery.Group{{ID: "storage-1"}}},
+		"its pod has no process":           {now: []recovery.Group{{ID: "storage-1", Files: &datadir.Files{}}}},
+		"one of two runs as before":        {now: []recovery.Group{{ID: "storage-1", Files: &datadir.Files{Processes: []int{12, 21}}}}},
+		"only another pod has restarted":   {now: []recovery.Group{{ID: "storage-2", Files: &datadir.Files{Processes: []int{21}}}}},
+		"both are others":                  {now: []recovery.Group{{ID: "storage-2"}, {ID: "storage-1", Files: &datadir.Files{Processes: []int{21, 22}}}}, want: true},
+	} {
+		if got := restarted(before, recovery.Facts{Groups: tc.now}); got != tc.want {
+			t.Errorf("%s: restarted %t", name, got)
+		}
+	}
+}
+
 // In a database that is available with all process groups with data, what cannot be read or has no
 // process is of no concern; a process that does not report is restarted.
 func TestARepeatedRestartConcernsOnlyProcessesThatDoNotReport(t *testing.T) {

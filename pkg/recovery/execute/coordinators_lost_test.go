@@ -267,6 +267,19 @@ func TestCoordinationStateWithAWrongChecksumIsNotInstalled(t *testing.T) {
 	}
 }
 
+func TestEachDirectoryIsCopiedOnce(t *testing.T) {
+	p := recovery.Plan{}
+	p.Copy = &recovery.CoordinationCopy{
+		Survivors:    []recovery.Survivor{{Group: "storage-1", Directory: "/2"}, {Group: "storage-1", Directory: "/1"}, {Group: "storage-2", Directory: "/3"}},
+		Coordinators: []recovery.NewCoordinator{{Group: "storage-1", Directory: "/2"}, {Group: "storage-2", Directory: "/4"}},
+	}
+	for group, want := range map[string][]string{"storage-1": {"/1", "/2"}, "storage-2": {"/3", "/4"}, "storage-3": nil} {
+		if diff := cmp.Diff(want, directories(p, group)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", group, diff)
+		}
+	}
+}
+
 // A survivor without both files has no state that could be copied, wherever the source is.
 func TestNoCoordinationStateIsReadUnlessEverySurvivorHasBothFiles(t *testing.T) {
 	for _, file := range []string{recovery.CoordinationFile0, recovery.CoordinationFile1} {

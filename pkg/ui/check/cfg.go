@@ -36,7 +36,20 @@ func settings() []Rule {
 			Why:  "Counts, localities, names and certificates of the spec contradict each other: pods and volumes would exist, and no database with the configuration of the spec. No new cluster is created from such a spec; one that exists is left as it is.",
 			find: contradictions,
 		},
+		{
+			Code: "CFG-013", Severity: Warning, Title: "Memory limits fit the processes of a pod",
+			Why:  "fdbserver keeps to a limit of its own, 8 GiB unless customParameters have memory, and FoundationDB asks for 4 GiB per process. A container with less runs until there is load; then the kernel ends its processes repeatedly.",
+			find: littleMemory,
+		},
 	}
+}
+
+func littleMemory(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, l := range objects.TooLittleMemory(f.Cluster) {
+		found = append(found, one("class/"+string(l.Class), l.Text(), "edit", "foundationdbcluster", f.Cluster.Name)...)
+	}
+	return found, ""
 }
 
 func droppedFields(f Facts) ([]Finding, string) {

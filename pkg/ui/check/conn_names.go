@@ -103,8 +103,11 @@ func (f Facts) unresolved(n fdb.NameLookup) []Finding {
 	case n.Failed+n.Unanswered < n.Lookups:
 		return one(host(n.Name), phrase.CountOf(n.Failed, n.Lookups, "lookup")+" found no address", lookUp...)
 	}
-	if pod, lost := f.lostPodOf(n.Name); lost {
+	switch pod, lost := f.lostPodOf(n.Name); {
+	case lost:
 		return one(host(n.Name), fmt.Sprintf("it does not resolve, as expected: pod %s is not running", pod), "fdb", "coordinators", "repair", f.Cluster.Name, "--dry-run")
+	case pod != "":
+		return one(host(n.Name), fmt.Sprintf("it does not resolve, although pod %s runs: compare spec.routing.dnsDomain (%s) with resolv.conf, which has the domain of the Kubernetes cluster", pod, f.Cluster.DNSDomain()), f.fix("exec", "--", "cat", "/etc/resolv.conf")...)
 	}
 	return one(host(n.Name), "it does not resolve", lookUp...)
 }

@@ -44,7 +44,7 @@ var nameProblems = map[string]problem{
 	},
 	"a name that does not resolve": {
 		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed = 13 }),
-		"it does not resolve", "fdb exec sample -- getent ahosts sample-log-",
+		"it does not resolve, although pod sample-log-1 runs: compare spec.routing.dnsDomain (cluster.local) with resolv.conf", "fdb exec sample -- cat /etc/resolv.conf",
 	},
 	"a name that sometimes resolves": {
 		"CONN-003", withNames(func(_ *Facts, first *fdb.NameLookup) { first.Failed = 4 }),

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -221,6 +222,13 @@ var problems = map[string]problem{
 	"three data halls without a data hall": {"CFG-012", func(f *Facts) {
 		f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeThreeDataHall
 	}, "spec.dataHall: Required value: three_data_hall places copies", "edit foundationdbcluster sample"},
+	"a memory limit that no fdbserver keeps to": {"CFG-013", func(f *Facts) {
+		settings := f.Cluster.Settings(v1beta2.ProcessClassStorage)
+		settings.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: v1beta2.ContainerMain, Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")}},
+		}}}}
+		f.Cluster.Spec.Processes[v1beta2.ProcessClassStorage] = settings
+	}, "the memory limit of container foundationdb is 128Mi for 1 fdbserver process, 1Gi each required", "edit foundationdbcluster sample"},
 	"an argument that a pass sets": {"CFG-010", func(f *Facts) {
 		settings := f.Cluster.Spec.Processes[v1beta2.ProcessClassGeneral]
 		settings.CustomParameters = v1beta2.FoundationDBCustomParameters{"locality-zoneid=a"}
