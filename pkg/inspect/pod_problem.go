@@ -159,7 +159,7 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Problem {
 	}
 	t := &Problem{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "unscheduled"}
 	if c != nil && c.Status == corev1.ConditionFalse {
-		reason := Clauses(schedulerWords(c.Message))
+		reason := Clauses(readings.NoNodeFits(pod))
 		t.Message, t.Key = "is Pending, no node fits: "+reason, t.Key+" "+reason
 		t.Since = c.LastTransitionTime.Time
 	}
@@ -197,16 +197,6 @@ func (f Facts) domainOf(key string) string {
 		return fmt.Sprintf("a fault domain without pods of other distribution keys than %s", key)
 	}
 	return fmt.Sprintf("%s, with the other pods of the distribution key %s", strings.Join(domains, " or "), key)
-}
-
-// schedulerWords returns why each node was rejected. The rest of the scheduler's message is that
-// evicting other pods, or releasing claims, would not help either.
-func schedulerWords(message string) string {
-	words := OneLine(message)
-	for _, tail := range []string{" preemption:", " no new claims to deallocate"} {
-		words, _, _ = strings.Cut(words, tail)
-	}
-	return words
 }
 
 // startsSoon is how long a pod may take to start before that is a problem.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -39,10 +40,30 @@ func StartFailure(pod *corev1.Pod) (why string, stuck bool) {
 		}
 		return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, cmp.Or(w.Reason, "it waits"), ImageOf(pod, c)), MustBeCorrected(w)
 	}
-	if pod.Status.Phase == corev1.PodPending && pod.Spec.NodeName == "" {
-		return fmt.Sprintf("pod %s is not scheduled", pod.Name), false
+	if no := NoNodeFits(pod); no != "" {
+		return fmt.Sprintf("pod %s is not scheduled: %s", pod.Name, no), false
 	}
 	return "", false
+}
+
+// NoNodeFits returns the scheduler's reasons for which a pod has no node; empty for a pod that has one, and
+// for one that the scheduler has not tried yet. The rest of its message, that evicting other pods or
+// releasing claims would not help either, is left out.
+func NoNodeFits(pod *corev1.Pod) string {
+	if pod.Spec.NodeName != "" {
+		return ""
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type != corev1.PodScheduled || c.Status != corev1.ConditionFalse {
+			continue
+		}
+		reasons := strings.Join(strings.Fields(c.Message), " ")
+		for _, tail := range []string{" preemption:", " no new claims to deallocate"} {
+			reasons, _, _ = strings.Cut(reasons, tail)
+		}
+		return strings.TrimSuffix(reasons, ".")
+	}
+	return ""
 }
 
 // MustBeCorrected reports whether a container waits for what time does not resolve.

@@ -32,10 +32,10 @@ var GenerateInitialClusterFile = plan.Stage{
 		need := s.Cluster.DesiredCoordinators()
 		running, pending := coordinatorPods(s)
 		if len(running) < need {
-			return plan.Wait(plan.PodDelay, plan.HoldTooFewPods, fmt.Sprintf("%s for the first coordinators %s running", phrase.CountOf(len(running), need, "pod"), phrase.EitherOf(len(running), need, "is", "are")))
+			return tooFewPods(s, len(running), need, pending)
 		}
 		if wait := s.Cluster.IgnorePendingPodsFor() - youngest(s.Now, pending); len(pending) > 0 && wait > 0 {
-			return plan.Wait(min(wait, plan.PodDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all", phrase.Count(len(pending), "pod")))
+			return plan.Wait(min(wait, plan.PodDelay), plan.HoldPodsPending, fmt.Sprintf("%s pending; the first coordinators are chosen among all%s", phrase.Count(len(pending), "pod"), because(startFailures(podsOf(s, pending)))))
 		}
 		candidates := firstCandidates(s, running)
 		chosen, err := readings.Spread(candidates, firstCoordinators(s.Cluster), firstCoordinatorRule)
@@ -48,6 +48,34 @@ var GenerateInitialClusterFile = plan.Stage{
 			Hold:    &plan.Hold{Code: plan.HoldClusterFileFirst, Reason: "the ConfigMap and the pods need the new cluster file first", Then: plan.StartOver},
 		}
 	},
+}
+
+// tooFewPods waits for the pods that may become the first coordinators. Time does not help if those that can
+// still start are too few.
+func tooFewPods(s plan.Snapshot, running, need int, pending []*v1beta2.ProcessGroupStatus) plan.Decision {
+	failed := startFailures(podsOf(s, pending))
+	reason := fmt.Sprintf("%s for the first coordinators %s running%s", phrase.CountOf(running, need, "pod"), phrase.EitherOf(running, need, "is", "are"), because(failed))
+	if mayStart := len(pending) - failed.stuck; failed.stuck > 0 && running+mayStart < need {
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldTooFewPods, Reason: reason + "; correct the spec", Manual: true}}
+	}
+	return plan.Wait(plan.PodDelay, plan.HoldTooFewPods, reason)
+}
+
+// because appends why pods do not start, as far as that is known.
+func because(f failures) string {
+	if len(f.pods) == 0 {
+		return ""
+	}
+	return ": " + readings.SomeOf(f.pods)
+}
+
+// podsOf returns groups with their pods.
+func podsOf(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) []podOf {
+	var pods []podOf
+	for _, g := range groups {
+		pods = append(pods, podOf{group: g, pod: s.Pod(g)})
+	}
+	return pods
 }
 
 // firstCoordinators returns how many coordinators the first cluster file names. Under

@@ -71,13 +71,33 @@ func pendingFor(age time.Duration) func(*plan.Snapshot, *v1beta2.ProcessGroupSta
 	}
 }
 
+// unscheduled is a pod that fits no node.
+func unscheduled(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	pendingFor(time.Minute)(s, g)
+	pod := s.Pod(g)
+	pod.Spec.NodeName = ""
+	pod.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+		Message: "0/6 nodes are available: 6 Insufficient memory. preemption: 0/6 nodes are available: 6 No preemption victims found for incoming pod.",
+	}}
+}
+
+// withoutImage is a pod whose image does not exist.
+func withoutImage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
+	pendingFor(time.Minute)(s, g)
+	s.Pod(g).Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: v1beta2.ContainerMain, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
+	}}
+}
+
 func TestGenerateInitialClusterFile(t *testing.T) {
 	lost := func(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { delete(s.Pods, g.PodName(s.Cluster)) }
 	first3 := []string{"10.1.0.1:4501", "10.1.0.2:4501", "10.1.0.3:4501"}
 	tests := map[string]struct {
-		given func(*plan.Snapshot)
-		hosts []string
-		holds string
+		given  func(*plan.Snapshot)
+		hosts  []string
+		holds  string
+		manual bool
 	}{
 		"takes the first pods in different fault domains": {given: func(*plan.Snapshot) {}, hosts: first3, holds: "need the new cluster file first"},
 		"has nothing to do where there is one":            {given: func(s *plan.Snapshot) { s.Cluster.Status.ConnectionString = stagestest.SampleConnectionString }},
@@ -104,6 +124,15 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 		}), holds: "2 of 3 pods"},
 		"does not count groups that are leaving":         {given: onlyRunning(2, func(_ *plan.Snapshot, g *v1beta2.ProcessGroupStatus) { g.MarkForRemoval(stagestest.Noon) }), holds: "2 of 3 pods"},
 		"waits for pods that just started to be pending": {given: onlyRunning(3, pendingFor(time.Minute)), holds: "4 pods pending"},
+		"names why pods are pending":                     {given: onlyRunning(3, unscheduled), holds: "4 pods pending; the first coordinators are chosen among all: pod sample-log-104 is not scheduled: 0/6 nodes are available: 6 Insufficient memory"},
+		"names why too few are running":                  {given: onlyRunning(2, unscheduled), holds: "2 of 3 pods for the first coordinators are running: pod sample-log-103 is not scheduled: 0/6"},
+		"is blocked by images that leave too few pods which can start": {
+			given: onlyRunning(2, withoutImage), manual: true,
+			holds: "2 of 3 pods for the first coordinators are running: pod sample-log-103 cannot start container foundationdb: ImagePullBackOff",
+		},
+		"waits while enough other pods can start": {given: stagestest.All(onlyRunning(2, pendingFor(time.Minute)), func(s *plan.Snapshot) {
+			withoutImage(s, s.Groups()[len(s.Groups())-1])
+		}), holds: "2 of 3 pods for the first coordinators are running: pod sample-"},
 		"does not wait for pods that have been pending for long": {
 			given: onlyRunning(3, pendingFor(5*time.Minute)), hosts: first3, holds: "need the new cluster file first",
 		},
@@ -143,6 +172,9 @@ func TestGenerateInitialClusterFile(t *testing.T) {
 			}
 			if got := stagestest.Reason(d); !strings.Contains(got, tc.holds) || (tc.holds == "") != (got == "") {
 				t.Errorf("holds with %q, want %q", got, tc.holds)
+			}
+			if got := d.Hold != nil && d.Hold.Manual; got != tc.manual {
+				t.Errorf("requires intervention: %t, want %t", got, tc.manual)
 			}
 			if d.Hold != nil && (d.Hold.Then == plan.StartOver) != (len(tc.hosts) > 0) {
 				t.Errorf("starts over: %t after %v", d.Hold.Then == plan.StartOver, stagestest.Described(d))

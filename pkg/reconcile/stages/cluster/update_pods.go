@@ -79,7 +79,7 @@ func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
 		return recreateUnstarted(u.unstarted, len(u.outdated))
 	}
 	unproven := u.unproven()
-	if startFailures(unproven).stuck {
+	if startFailures(unproven).stuck > 0 {
 		return stopUpdate(u.outdated, unproven)
 	}
 	if why := blockingUpdate(s); len(why) > 0 {
@@ -111,8 +111,8 @@ func recreateUnstarted(pods []outdatedPod, remaining int) plan.Decision {
 // failures are why pods do not start, as far as that is known.
 type failures struct {
 	pods []string
-	// stuck is true if time does not resolve one of them.
-	stuck bool
+	// stuck is how many of them time does not resolve.
+	stuck int
 }
 
 func startFailures(pods []podOf) (f failures) {
@@ -121,7 +121,10 @@ func startFailures(pods []podOf) (f failures) {
 			continue
 		}
 		if why, stuck := readings.StartFailure(c.pod); why != "" {
-			f.pods, f.stuck = append(f.pods, why), f.stuck || stuck
+			f.pods = append(f.pods, why)
+			if stuck {
+				f.stuck++
+			}
 		}
 	}
 	return f
@@ -143,8 +146,8 @@ func stopUpdate(outdated []outdatedPod, waiting []podOf) plan.Decision {
 		reason = fmt.Sprintf("%s %s to be recreated; the update stops at the first pod with the new spec that does not start: %s; correct the spec",
 			phrase.Count(len(outdated), "pod"), phrase.Has(len(outdated)), readings.SomeOf(failed.pods))
 	}
-	hold := &plan.Hold{Code: plan.HoldNotReporting, Reason: reason, Manual: failed.stuck}
-	if !failed.stuck {
+	hold := &plan.Hold{Code: plan.HoldNotReporting, Reason: reason, Manual: failed.stuck > 0}
+	if failed.stuck == 0 {
 		hold.RetryAfter = PodUpdateRetry
 	}
 	return plan.Decision{Hold: hold}
