@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,17 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
-
-// specValidation are checks of a spec that only apply to passes with certain stages: other
-// passes, and all read-only commands, accept such a spec.
-var specValidation = []struct {
-	stage    plan.StageName
-	validate func(*v1beta2.FoundationDBCluster) error
-}{
-	{"UpdateDatabaseConfiguration", (*v1beta2.FoundationDBCluster).ValidateRegions},
-	{"UpdateConfigMap", (*v1beta2.FoundationDBCluster).ValidateKnobs},
-	{"UpdateConfigMap", objects.ValidateOwned},
-}
 
 // specObserver rejects a spec that the stages of a pass must not carry out, as soon as it is
 // read: before the first action.
@@ -44,7 +32,7 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	if facets&plan.ClusterResource == 0 || into.Cluster == nil {
 		return nil
 	}
-	if err := errors.Join(invalid(*into, o.stages), validateSpec(into.Cluster, o.stages)); err != nil {
+	if err := errors.Join(invalid(*into, o.stages), objects.ValidateForStages(into.Cluster, o.stages)); err != nil {
 		return &reconcile.InvalidSpecError{Err: &live.InvalidResourceError{Key: o.key, Err: err}}
 	}
 	return nil
@@ -52,7 +40,7 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 
 // MayCarryOut rejects a spec at the start that a pass would reject when it reads it.
 func MayCarryOut(e *session.Env, c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
-	err := errors.Join(c.Validate(), validateSpec(c, from))
+	err := errors.Join(c.Validate(), objects.ValidateForStages(c, from))
 	if err == nil {
 		return nil
 	}
@@ -66,14 +54,4 @@ func invalid(s plan.Snapshot, from []plan.Stage) error {
 		return nil
 	}
 	return plan.InvalidSpecError(s.InvalidSpec)
-}
-
-func validateSpec(c *v1beta2.FoundationDBCluster, from []plan.Stage) error {
-	var errs []error
-	for _, v := range specValidation {
-		if slices.ContainsFunc(from, func(s plan.Stage) bool { return s.Name == v.stage }) {
-			errs = append(errs, v.validate(c))
-		}
-	}
-	return errors.Join(errs...)
 }

@@ -27,6 +27,8 @@ type Restriction struct {
 	Limit string `json:"limit,omitempty"`
 	// Command are the arguments of kubectl fdb that end it, or show more of it.
 	Command []string `json:"-"`
+	// Kubectl are the arguments of kubectl that end it, where no command of kubectl fdb does.
+	Kubectl []string `json:"-"`
 }
 
 // RestrictionCode identifies a restriction. A code, once released, keeps its meaning.
@@ -42,6 +44,8 @@ const (
 	RestrictionRatekeeper RestrictionCode = "ratekeeper-limit"
 	// RestrictionInvalidSpec is a spec that no pass reconciles.
 	RestrictionInvalidSpec RestrictionCode = "invalid-spec"
+	// RestrictionInvalidPod is a value on a pod that cannot be used, so that passes leave the pod alone.
+	RestrictionInvalidPod RestrictionCode = "invalid-pod"
 	// RestrictionMaintenance is a zone under maintenance.
 	RestrictionMaintenance RestrictionCode = "maintenance"
 	// RestrictionDataDistribution is data distribution that was switched off.
@@ -75,28 +79,12 @@ func (r Restriction) Text() string { return r.Message + " (ended by " + r.Ends +
 // Restrictions returns the restrictions of a cluster, the most severe first. It is the only judgment of them: what is
 // not reported counts as unknown and not as good. Those of the database are known only while it is available.
 func (f Facts) Restrictions() []Restriction {
-	all := f.invalidSpec()
+	all := append(f.invalidSpec(), f.invalidPods()...)
 	if s := f.Database.Status; s != nil && s.Available() {
 		all = append(slices.Concat(f.limits(s), all), f.switches(s)...)
 		slices.SortStableFunc(all, func(a, b Restriction) int { return a.grade() - b.grade() })
 	}
 	return append(all, f.pauses()...)
-}
-
-// invalidSpec is a spec with errors: passes and operators refuse it, so nothing is repaired.
-func (f Facts) invalidSpec() []Restriction {
-	if len(f.InvalidSpec) == 0 {
-		return nil
-	}
-	messages := make([]string, len(f.InvalidSpec))
-	for i, field := range f.InvalidSpec {
-		messages[i] = field.Message
-	}
-	detail := phrase.SomeBy(messages, MostNamed, "; ")
-	return []Restriction{{
-		Code: RestrictionInvalidSpec, Effect: Unhealthy, Message: "the spec is invalid, so no pass can reconcile it: " + detail, Detail: detail,
-		Ends: "a correct value: kubectl edit foundationdbcluster", Command: []string{"plan", f.Cluster.Name},
-	}}
 }
 
 func (r Restriction) grade() int {

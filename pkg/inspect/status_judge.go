@@ -55,13 +55,13 @@ func (f Facts) judgeDatabase(v StatusView) (State, []string) {
 	s := f.Database.Status
 	switch {
 	case s == nil && !f.Cluster.Status.Configured && f.Database.NotQueried != "" && f.neverCreated():
-		return StateNotConfigured, []string{f.Database.NotQueried}
+		return StateNotConfigured, append(invalidReasons(v.Restrictions), f.Database.NotQueried)
 	case s == nil:
-		return StateUnknown, []string{NoAnswer(f.Database)}
+		return StateUnknown, append([]string{NoAnswer(f.Database)}, invalidReasons(v.Restrictions)...)
 	case s.NeverConfigured() && !f.Cluster.Status.Configured:
-		return StateNotConfigured, []string{"the database was never created"}
+		return StateNotConfigured, append(invalidReasons(v.Restrictions), "the database was never created")
 	case !s.Available():
-		return StateUnavailable, f.unavailable(v)
+		return StateUnavailable, append(f.unavailable(v), invalidReasons(v.Restrictions)...)
 	}
 	reasons := restrictionReasons(v.Restrictions)
 	for _, d := range f.Degradations(v) {
@@ -402,6 +402,13 @@ func (v StatusView) information() []string {
 		}
 	}
 	return all
+}
+
+// invalidReasons returns the restrictions for which no pass repairs what the database lacks.
+func invalidReasons(all []Restriction) []string {
+	return restrictionReasons(slices.DeleteFunc(slices.Clone(all), func(r Restriction) bool {
+		return r.Code != RestrictionInvalidSpec && r.Code != RestrictionInvalidPod
+	}))
 }
 
 // restrictionReasons returns the restrictions that make a cluster not healthy.

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +13,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -76,9 +80,6 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := session.RequireValid(env, resource); err != nil {
-		return err // every answer is about what a pass would do
-	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
 	env.About = key
 	v, err := can(ctx, env, key, q)
@@ -112,10 +113,23 @@ func can(ctx context.Context, e *session.Env, key types.NamespacedName, q questi
 	for _, g := range groups {
 		in.Subjects = append(in.Subjects, session.GroupPrefix+string(g.ProcessGroupID))
 	}
-	if err := q.answer(ctx, e, l, groups, &in); err != nil {
+	if invalid := validSpec(l.Facts); !invalid.OK { // every answer is about what a pass would do
+		in.NeedsDatabase = false
+		in.Checks, in.Instead = lists.About("", []plan.Check{invalid}), []string{e.KubectlIn(key.Namespace, "edit", "foundationdbcluster", key.Name)}
+	} else if err := q.answer(ctx, e, l, groups, &in); err != nil {
 		return lists.CanReport{}, err
 	}
 	return lists.NewCanReport(e.Metadata(key), in), nil
+}
+
+// validSpec is the check whether the next pass would accept the spec.
+func validSpec(f inspect.Facts) plan.Check {
+	err := errors.Join(plan.InvalidSpecError(f.InvalidSpec), objects.ValidateForPass(f.Cluster))
+	c := plan.Check{ID: plan.CheckSpecValid, Question: "is the spec valid?", OK: err == nil, Evidence: "no pass refuses it"}
+	if err != nil {
+		c.Evidence = "invalid: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	return c
 }
 
 func canEnd(a lists.Answer) error {

@@ -36,9 +36,11 @@ func (w *why) restriction(r inspect.Restriction) Chain {
 		c.State = Waiting // it expires
 	case r.Code == inspect.RestrictionPauseOverdue:
 		c.Subjects = []string{subjectCluster}
-	case r.Code == inspect.RestrictionInvalidSpec:
+	case r.Code == inspect.RestrictionInvalidSpec, r.Code == inspect.RestrictionInvalidPod:
 		c.Subjects, c.rank = []string{subjectCluster}, rankFailure
-		c.Next = []string{w.Kubectl("edit", "foundationdbcluster", w.name)}
+	}
+	if len(r.Kubectl) > 0 {
+		c.Next = append(c.Next, w.Kubectl(r.Kubectl...))
 	}
 	c.Next = append(c.Next, w.FDB(r.Command...))
 	return c
@@ -59,6 +61,8 @@ func summaryOf(code inspect.RestrictionCode) string {
 		return "does not replace lost copies"
 	case inspect.RestrictionInvalidSpec:
 		return "has an invalid spec"
+	case inspect.RestrictionInvalidPod:
+		return "has pods with invalid values"
 	case inspect.RestrictionPauseOverdue:
 		return "is paused for longer than planned"
 	case inspect.RestrictionPaused:

@@ -33,6 +33,12 @@ func (f *podFiles) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[stri
 		if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
 			continue
 		}
+		if err := objects.ValidatePod(pod, v1beta2.ProcessClass(pod.Labels[s.Cluster.ProcessClassLabels()[0]])); err != nil {
+			mu.Lock()
+			reports[name] = plan.PodReport{Unreachable: err.Error()} // it is unknown what reports its files
+			mu.Unlock()
+			continue
+		}
 		if objects.ImageTypeOf(pod) == v1beta2.ImageTypeUnified {
 			mu.Lock()
 			reports[name] = unifiedReport(pod)

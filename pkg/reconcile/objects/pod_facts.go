@@ -42,7 +42,7 @@ func ServersPerPodOf(pod *corev1.Pod, class v1beta2.ProcessClass) (int, error) {
 			}
 			n, err := strconv.Atoi(v.Value)
 			if err != nil || n < 1 {
-				return 0, fmt.Errorf("read %s of pod %s: invalid number of processes %q", v.Name, pod.Name, v.Value)
+				return 0, &PodValueError{Pod: pod.Name, Variable: v.Name, Problem: fmt.Sprintf("is %s: must be a number of processes", quoted(v.Value))}
 			}
 			return n, nil
 		}
@@ -86,7 +86,7 @@ func parseFamily(pod *corev1.Pod, text string) (int, error) {
 	case "0", "4", "6":
 		return int(text[0] - '0'), nil
 	default:
-		return 0, fmt.Errorf("read IP family of pod %s: must be 0, 4 or 6, is %q", pod.Name, text)
+		return 0, &PodValueError{Pod: pod.Name, Annotation: v1beta2.AnnotationIPFamily, Problem: fmt.Sprintf("is %s: must be 0, 4 or 6", quoted(text))}
 	}
 }
 
@@ -96,7 +96,7 @@ func familyOfConfiguration(pod *corev1.Pod) (int, error) {
 		return 0, err
 	}
 	if !known {
-		return 0, fmt.Errorf("read IP family of pod %s: neither recorded nor reported", pod.Name)
+		return 0, &PodValueError{Pod: pod.Name, Annotation: v1beta2.AnnotationIPFamily, Problem: "does not exist, and its monitor has not reported: the IP family is unknown"}
 	}
 	for _, a := range m.Arguments {
 		for _, part := range a.Values {
@@ -117,7 +117,7 @@ func currentConfiguration(pod *corev1.Pod) (m fdb.MonitorConfiguration, known bo
 	}
 	m, err = fdb.ParseMonitorConfiguration([]byte(text))
 	if err != nil {
-		return fdb.MonitorConfiguration{}, false, fmt.Errorf("read configuration of pod %s: %w", pod.Name, err)
+		return fdb.MonitorConfiguration{}, false, notJSON(pod, v1beta2.AnnotationCurrentConfiguration)
 	}
 	return m, true, nil
 }
@@ -139,7 +139,7 @@ func Variables(pod *corev1.Pod) (map[string]string, error) {
 	}
 	var variables map[string]string
 	if err := json.Unmarshal([]byte(text), &variables); err != nil {
-		return nil, fmt.Errorf("read variables of pod %s: %w", pod.Name, err)
+		return nil, notJSON(pod, v1beta2.AnnotationEnvironment)
 	}
 	return variables, nil
 }
@@ -148,7 +148,7 @@ func Variables(pod *corev1.Pod) (map[string]string, error) {
 // has one.
 func PublicIPs(pod *corev1.Pod) ([]string, error) {
 	if PublicIPSourceOf(pod) == v1beta2.PublicIPSourceService {
-		return nonEmpty(pod.Annotations[v1beta2.AnnotationPublicIP]), nil
+		return serviceIP(pod)
 	}
 	family, err := IPFamilyOf(pod)
 	if err != nil {

@@ -98,6 +98,7 @@ const (
 	CheckPlanCurrent     CheckID = "plan-current"     // the cluster state is that of the plan
 	CheckFieldKept       CheckID = "field-kept"       // the API server kept the field of the spec; the subject is the field
 	CheckPermissions     CheckID = "permissions"      // the user may do what a pass needs
+	CheckSpecValid       CheckID = "spec-valid"       // no pass refuses the spec
 )
 
 // Checks of backups and restores.

@@ -9,7 +9,7 @@ const (
 	HoldAdmissionRefused         HoldCode = "admission-refused"          // the API server does not accept an object, and time does not help
 	HoldAgentsNotOwned           HoldCode = "agents-not-owned"           // a Deployment of that name belongs to something else
 	HoldAgentsStarting           HoldCode = "agents-starting"            // backup agents are not ready yet
-	HoldAnnotationInvalid        HoldCode = "annotation-invalid"         // an annotation of the resource has an invalid value
+	HoldAnnotationInvalid        HoldCode = "annotation-invalid"         // an annotation of the resource or of a pod has an invalid value
 	HoldBackupDeletionBlocked    HoldCode = "backup-deletion-blocked"    // the resource stays because its backup may still run
 	HoldBackupEnding             HoldCode = "backup-ending"              // the backup has not ended yet
 	HoldBackupStateRefused       HoldCode = "backup-state-refused"       // the backup state cannot be changed this way

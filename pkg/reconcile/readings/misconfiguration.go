@@ -72,7 +72,7 @@ type trigger func(Inspection, *v1beta2.ProcessGroupStatus, *corev1.Pod) (wrong s
 // comes the distribution, for which some groups are replaced because of others.
 var (
 	triggers = []trigger{
-		ClaimDiffers, idDiffers, addressSourceDiffers, serversDiffer, requestsMore,
+		ClaimDiffers, idDiffers, podInvalid, addressSourceDiffers, serversDiffer, requestsMore,
 	}
 	triggersOfChangedPods = []trigger{
 		nodeSelectorDiffers, imageTypeDiffers, ipFamilyDiffers, strategyReplaces, securityContextDiffers,

@@ -53,7 +53,20 @@ func pods() []Rule {
 			Why:  "Without a toleration Kubernetes evicts a pod from a lost node after 300 s. With one replica no other process has its data: the eviction gains nothing, and interrupts the database once more when the node returns. A changed template replaces process groups or recreates pods, so choose the time.",
 			find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForever) },
 		},
+		{
+			Code: "POD-007", Severity: Error, Title: "The values on pods can be used",
+			Why:  "Annotations and variables record how a pod was created, and what its monitor has loaded. With a value that cannot be used passes leave the pod alone, until the value is corrected or the process group replaced; all others are reconciled.",
+			find: invalidValues,
+		},
 	}
+}
+
+func invalidValues(f Facts) ([]Finding, string) {
+	var found []Finding
+	for _, p := range f.InvalidPods() {
+		found = append(found, one(pod(p.Pod), p.Message, p.Fix...)...)
+	}
+	return found, ""
 }
 
 func pod(name string) string { return "pod/" + name }

@@ -163,6 +163,7 @@ var problems = map[string]problem{
 	"a pod without a node":             {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
 	"a crash loop":                     {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
 	"a pod that terminated":            {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
+	"a value that is none":             {"POD-007", onPod(func(p *corev1.Pod) { p.Annotations = map[string]string{v1beta2.AnnotationIPFamily: "moon"} }), `is "moon": must be 0, 4 or 6`, "fdb replace"},
 	"a pod that terminates forever":    {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
 	"stateless pods that wait long":    {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
 	"the only copy may leave its node": {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},

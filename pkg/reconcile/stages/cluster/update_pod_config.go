@@ -21,13 +21,17 @@ var UpdatePodConfig = plan.Stage{
 	Reads: plan.ClusterResource | plan.Pods | plan.ConfigMap | plan.PodFiles,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		var d plan.Decision
-		var outdated readings.Waits
+		var outdated, invalid readings.Waits
 		files := podFiles{readings.ConfigHashes{}, readings.NewMonitorConfigurations()}
 		for _, g := range s.Groups() {
 			if readings.KeepsItsConfig(s.Cluster, g) {
 				continue
 			}
 			actions, reason, err := files.sync(s, g)
+			if objects.IsPodValue(err) {
+				invalid.Add(g.ProcessGroupID, "%s", err)
+				continue
+			}
 			if err != nil {
 				return readings.InvalidSpec(err)
 			}
@@ -40,6 +44,10 @@ var UpdatePodConfig = plan.Stage{
 			d.Why = "pods have to load, or to confirm, the current configuration"
 		}
 		d.Hold = outdated.Hold(plan.HoldPodConfigStale, "", plan.PodDelay)
+		if left := invalid.Hold(plan.HoldAnnotationInvalid, "", 0); left != nil && d.Hold == nil {
+			left.Manual = true
+			d.Hold = left
+		}
 		return d
 	},
 }
@@ -56,6 +64,9 @@ func (f podFiles) sync(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions 
 	pod := s.Pod(g)
 	if pod == nil || pod.DeletionTimestamp != nil || g.IsRemovable() {
 		return nil, "", nil
+	}
+	if err := objects.ValidatePod(pod, g.ProcessClass); err != nil {
+		return nil, "", err
 	}
 	want, err := f.hashes.Of(s, g, pod)
 	if err != nil {

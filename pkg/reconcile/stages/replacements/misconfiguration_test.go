@@ -146,7 +146,7 @@ func TestWhichSpecChangesReplaceProcessGroups(t *testing.T) {
 		"storage pods that should run two servers": {given: func(s *plan.Snapshot) { s.Cluster.Spec.StorageServersPerPod = 2 }, why: "the pod runs 1 fdbserver process and not 2 (" + allStorage + ")"},
 		"not a pod with an invalid number": {given: stagestest.PodWith(func(p *corev1.Pod) {
 			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: "STORAGE_SERVERS_PER_POD", Value: "two"})
-		}), holds: `invalid number of processes "two"`},
+		}), holds: `is "two": must be a number of processes`},
 
 		// 6. resources
 		"pods that should have more CPU, where the spec replaces them": {

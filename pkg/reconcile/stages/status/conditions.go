@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // verdict is what the facts prove about one condition of one process group.
@@ -35,6 +36,9 @@ func judgeGroup(f GroupFacts) error {
 	resetExclusion(f)
 	for _, c := range conditionsFor(f) {
 		v, err := c.judge(f)
+		if objects.IsPodValue(err) {
+			continue // unknown for this pod
+		}
 		if err != nil {
 			return err
 		}

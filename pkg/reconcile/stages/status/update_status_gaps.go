@@ -22,7 +22,7 @@ import (
 // is in use: in a gradual migration the processes change one after the other, and without the wiggle
 // none ever does.
 func Gaps(s plan.Snapshot) v1beta2.Gaps {
-	return s.Cluster.ReconciliationGaps(objects.DesiredResourceConfiguration(s.Cluster), slices.Concat(oldEngines(s), keptGaps(s))...)
+	return s.Cluster.ReconciliationGaps(objects.DesiredResourceConfiguration(s.Cluster), slices.Concat(oldEngines(s), keptGaps(s), readings.InvalidPods(s).Reasons)...)
 }
 
 // keptGaps describes the process groups that the spec keeps although it also lists them for removal,

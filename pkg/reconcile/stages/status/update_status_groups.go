@@ -55,7 +55,7 @@ func recordGroups(s *plan.Snapshot) error {
 	recordFaultDomains(s.Cluster, reporting.processes)
 	for _, g := range s.Groups() {
 		MarkIfListed(s.Cluster, g, s.Now)
-		if err := recordPod(s, g); err != nil {
+		if err := recordPod(s, g); err != nil && !objects.IsPodValue(err) {
 			return err
 		}
 	}
@@ -66,6 +66,9 @@ func recordGroups(s *plan.Snapshot) error {
 	monitors, mixed := readings.NewMonitorConfigurations(), readings.CompatibleUpgrade(s.Cluster)
 	for _, g := range s.Groups() {
 		f, err := factsOf(*s, g, reporting)
+		if objects.IsPodValue(err) {
+			continue // how many processes it runs is unknown, and so whether any is missing
+		}
 		if err != nil {
 			return err
 		}
