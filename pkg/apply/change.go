@@ -271,6 +271,9 @@ func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c
 
 func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, audit *Auditor) (*Passes, error) {
 	p := newPasses(runOf(e, c), c)
+	if c.ResourceKind == nil {
+		p.uid = string(session.FirstRead(e, key))
+	}
 	p.Approved, p.audit = Approval{Everything: c.agreed()}, audit
 	if e.Planned != nil {
 		if err := p.adopt(e.Planned, key); err != nil {

@@ -270,3 +270,27 @@ func TestApprovalOfRestoreAtCoversOnlySettingTheVersion(t *testing.T) {
 		})
 	}
 }
+
+// The cluster of a command is the one that it found by its name, and not the one that its first pass reads.
+func TestARunActsOnTheClusterThatItsCommandFound(t *testing.T) {
+	for _, args := range [][]string{
+		{"reconcile", "sample", "--yes"},
+		{"replace", "sample", "--class", "storage", "--yes"},
+		{"maintenance", "off", "sample", "--yes"},
+		{"pause", "sample", "--yes"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			g := up(t)
+			g.cluster.Resource.Spec.ProcessCounts.Stateless = 4
+			before := len(g.audited())
+			g.connect = func() (session.Session, error) {
+				remake(g.cluster.Resource)
+				return simulated{g.cluster, g}, nil
+			}
+			code := g.run(args...)
+			if code != exit.ExitConflict || !strings.Contains(g.err.String(), "deleted and recreated under the same name") || len(g.audited()) != before {
+				t.Errorf("exit code %d after %d actions: %s%s", code, len(g.audited())-before, &g.out, &g.err)
+			}
+		})
+	}
+}

@@ -99,3 +99,23 @@ func TestWatchingEventsShowsEachEventOnce(t *testing.T) {
 		t.Errorf("want a line per event: %s", &g.out)
 	}
 }
+
+func TestEventsOfAnotherClusterOfTheSameNameAreOmitted(t *testing.T) {
+	g := up(t)
+	g.addEvent("FoundationDBCluster", "sample", corev1.EventTypeWarning, time.Minute)
+	g.addEvent("Pod", "sample-storage-1", corev1.EventTypeWarning, time.Hour)
+	about := g.objects[len(g.objects)-2].(*corev1.Event)
+	about.InvolvedObject.UID = "1"
+	for _, args := range [][]string{{"events", "sample"}, {"describe", "sample"}} {
+		if g.run(args...); !strings.Contains(g.out.String(), "it happened") {
+			t.Errorf("%v omits an event of the cluster: %s%s", args, &g.out, &g.err)
+		}
+	}
+	remake(g.cluster.Resource)
+	g.cluster.Resource.CreationTimestamp = metav1.NewTime(g.cluster.Now().Add(-2 * time.Minute))
+	for _, args := range [][]string{{"events", "sample"}, {"describe", "sample"}} {
+		if g.run(args...); strings.Contains(g.out.String(), "it happened") {
+			t.Errorf("%v shows an event of the deleted cluster: %s", args, &g.out)
+		}
+	}
+}

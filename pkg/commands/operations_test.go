@@ -289,3 +289,45 @@ func TestOperationAbortPrintsUnfinishedChangesAndHowToRevertThem(t *testing.T) {
 		})
 	}
 }
+
+// A Lease outlives its cluster, and so does what it records.
+func TestAnOperationOnAnotherClusterOfTheSameNameIsNone(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		want int
+		says string
+	}{
+		"it is not listed":         {[]string{"operations", "list", "sample"}, exit.ExitDone, "no operation on cluster sample"},
+		"nor with the namespace's": {[]string{"operations", "list"}, exit.ExitDone, "no operation in namespace fdb"},
+		"it is not followed":       {[]string{"operations", "follow", "sample"}, exit.ExitDone, "no operation"},
+		"it is not aborted":        {[]string{"operations", "abort", "sample", "--yes"}, exit.ExitRefused, "no operation on sample"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, c := operated(t, func(o *reconcile.Operation) { o.UID = "another" })
+			if code := g.runOn(c, tc.args...); code != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s%s", code, tc.want, tc.says, &g.out, &g.err)
+			}
+			g, c = operated(t, func(o *reconcile.Operation) { o.UID = "1" })
+			if g.runOn(c, "operations", "list", "sample"); !strings.Contains(g.out.String(), "run7") {
+				t.Errorf("the operation on this cluster is not listed: %s%s", &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestALeaseThatNoRunWritesIsNamed(t *testing.T) {
+	g := up(t)
+	now := metav1.NewMicroTime(g.cluster.Now())
+	g.objects = append(g.objects, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: leaseKey.Namespace, Name: leaseKey.Name}, Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: new("ann@laptop"), LeaseDurationSeconds: new(int32(2_000_000_000)), AcquireTime: &now, RenewTime: &now,
+	}})
+	g.run("status", "sample")
+	if out := g.out.String(); !strings.Contains(out, "which no run writes") || strings.Contains(out, "555555h") && !strings.Contains(out, "has a duration of 555555h") {
+		t.Errorf("got %s", out)
+	}
+	g.cluster.Tick(2 * time.Minute)
+	if code := g.run("can", "reconcile", "sample"); code != exit.ExitDone {
+		t.Errorf("it holds the cluster after its term: exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}

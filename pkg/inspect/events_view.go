@@ -57,7 +57,7 @@ func NewEventListView(m Metadata, c *v1beta2.FoundationDBCluster, events []corev
 	for i := range events {
 		e := viewEvent(&events[i])
 		pod, isMine := mine(events[i].InvolvedObject)
-		if !isMine || e.Time.Before(f.Since) || (len(f.Types) > 0 && !slices.Contains(f.Types, e.Type)) {
+		if !isMine || ofAnother(c, &events[i], e.Time) || e.Time.Before(f.Since) || (len(f.Types) > 0 && !slices.Contains(f.Types, e.Type)) {
 			continue
 		}
 		e.ProcessGroup = groups[pod]
@@ -67,6 +67,20 @@ func NewEventListView(m Metadata, c *v1beta2.FoundationDBCluster, events []corev
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason))
 	})
 	return v
+}
+
+// ofAnother reports whether an event is about another cluster of the same name, which was deleted before this one was created: by the
+// UID of the resource, and for its objects, whose UIDs are unknown once they are deleted, by its age.
+func ofAnother(c *v1beta2.FoundationDBCluster, e *corev1.Event, at time.Time) bool {
+	if uid := e.InvolvedObject.UID; e.InvolvedObject.Kind == "FoundationDBCluster" && uid != "" {
+		return uid != c.UID
+	}
+	return at.Before(c.CreationTimestamp.Time)
+}
+
+// EventsAbout returns the events of a cluster and its objects, without those of another cluster of the same name.
+func EventsAbout(c *v1beta2.FoundationDBCluster, events []corev1.Event) []corev1.Event {
+	return slices.DeleteFunc(slices.Clone(events), func(e corev1.Event) bool { return ofAnother(c, &e, viewEvent(&e).Time) })
 }
 
 // objectsOf returns a function that reports whether an object is the cluster's, and the name of

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -53,6 +56,25 @@ type Lease struct {
 	Abort *reconcile.OperationAbort
 	// Refusals are the objects that the API server did not accept when a pass wrote them last.
 	Refusals []plan.Refusal
+	// OddTerm is the duration of a Lease that no run writes, which counts as that of a run; 0 for any other.
+	OddTerm time.Duration
+}
+
+// Of returns the Lease without the operation of another cluster of the same name: the Lease outlives its cluster. An operation
+// without a UID, of an older release, may be of this one.
+func (l Lease) Of(cluster types.UID) Lease {
+	if o := l.Operation; o != nil && o.UID != "" && o.UID != cluster {
+		l.Operation, l.OperationActive, l.Abort = nil, false, nil
+	}
+	return l
+}
+
+// Warnings returns what is odd about the Lease.
+func (l Lease) Warnings() []string {
+	if l.OddTerm == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the Lease of %s has a duration of %s, which no run writes: it counts as expired a minute after its last renewal", phrase.Or(l.Holder, "no run"), l.OddTerm)}
 }
 
 // HeldAt returns the holder at a time, empty when the Lease has expired by then.

@@ -10,6 +10,8 @@ import (
 type OperationView struct {
 	// ID is the ID of the run; empty for one of an older release.
 	ID string `json:"id,omitempty"`
+	// UID is the UID of the cluster; absent for an operation of an older release, and of a backup or a restore.
+	UID string `json:"uid,omitempty"`
 	// Command is the command with the flags that affect what it does.
 	Command string `json:"command"`
 	// Holder identifies the run: user, host, process, and the reason given.
@@ -49,7 +51,7 @@ func (l Lease) View() *OperationView {
 		return nil
 	}
 	return &OperationView{
-		ID: o.ID, Command: o.Command, Holder: o.Holder, User: o.User, Reason: o.Reason, Since: Known(o.Since), Seen: Known(o.Seen),
+		ID: o.ID, UID: string(o.UID), Command: o.Command, Holder: o.Holder, User: o.User, Reason: o.Reason, Since: Known(o.Since), Seen: Known(o.Seen),
 		Active: l.OperationActive, Progress: o.Progress, Abort: l.Abort,
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Operation is a command that runs passes until its goal is reached. It is stored with the Lease from
@@ -12,6 +14,8 @@ import (
 type Operation struct {
 	// ID is the ID of the run, as in all its output and audit lines; empty for one of an older release.
 	ID string `json:"id,omitempty"`
+	// UID is the UID of the cluster; empty for one of an older release, and for a backup or a restore.
+	UID types.UID `json:"uid,omitempty"`
 	// Command is the command with the flags that affect what it does: "replace sample storage-1 --wait".
 	Command string `json:"command"`
 	// Holder identifies the run: user, host, process, and the reason given.

@@ -43,6 +43,23 @@ const (
 
 // Cluster finds and reads the FoundationDBCluster of a command.
 func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent) (*v1beta2.FoundationDBCluster, error) {
+	cluster, err := e.Lookup().find(ctx, args, flag, i)
+	if err == nil {
+		e.first = cluster
+	}
+	return cluster, err
+}
+
+// FirstRead returns the UID of the cluster that a command found first, by its arguments: all that follows is about that one, also
+// if another one of the same name takes its place. Empty for a cluster that it did not find in that way.
+func FirstRead(e *Env, key types.NamespacedName) types.UID {
+	if e.first == nil || e.first.Namespace != key.Namespace || e.first.Name != key.Name {
+		return ""
+	}
+	return e.first.UID
+}
+
+func (e Lookup) find(ctx context.Context, args []string, flag string, i Intent) (*v1beta2.FoundationDBCluster, error) {
 	name, err := e.ClusterName(args, flag)
 	if err != nil {
 		return nil, err

@@ -222,7 +222,7 @@ func (e Connection) openClient() (client.Client, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("create the Kubernetes client: %w", err))
 	}
-	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
+	return client.WithFieldOwner(retryingReads{c, e.Clock}, cmp.Or(e.FieldManager, live.FieldManager)), nil
 }
 
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {

@@ -85,6 +85,7 @@ type Env struct {
 
 	namespace string // of Connection instead of that of the flags; empty for that
 
+	first   *Cluster           // the cluster that the command found by its arguments; nil before
 	within  *Env               // the command that runs this one; nil for none
 	byFlags bool               // what is opened is what Kube and Global select
 	dumped  *Dumped            // what is read instead of the API server and pods; nil for these

@@ -70,7 +70,8 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 	if err := conn.Observe(ctx, &snapshot, AskKubernetes); err != nil {
 		return Observation{}, err
 	}
-	facts := inspect.Facts{Lease: o.Lease(ctx)}
+	facts := inspect.Facts{Lease: o.Lease(ctx).Of(snapshot.Cluster.UID)}
+	facts.Warnings = append(facts.Warnings, facts.Lease.Warnings()...)
 	requested := make(chan error, 1)
 	full := snapshot
 	go func() { requested <- o.ask(ctx, conn, &full) }()
@@ -157,8 +158,8 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 		}
 	}
 	if lease.Spec.RenewTime != nil {
-		term := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
-		read.Holder, read.Until = ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime.Add(term)
+		term, odd := live.LeaseTerm(lease)
+		read.Holder, read.Until, read.OddTerm = ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime.Add(term), odd
 	}
 	return read
 }

@@ -92,6 +92,7 @@ func (o describeOptions) run(ctx context.Context, env *session.Env, args []strin
 		return exit.CauseOf(ctx, err)
 	}
 	in.Events, in.EventsHidden = env.Lookup().EventsOf(ctx, key, key.Name)
+	in.Events = inspect.EventsAbout(in.Cluster, in.Events)
 	v := describe.NewClusterDescription(env.Metadata(key), in)
 	return o.Print(env.Out, format.Printable{Document: v, Names: []string{"foundationdbcluster/" + key.Name}, Table: func(w io.Writer) error {
 		return ui.WriteClusterDescription(w, v, o.screen(env, w))
@@ -120,6 +121,7 @@ func (o describeOptions) runGroup(ctx context.Context, env *session.Env, args []
 	}
 	g := groups[0]
 	in.Events, in.EventsHidden = env.Lookup().EventsOf(ctx, key, g.PodName(in.Cluster), g.PVCName(in.Cluster))
+	in.Events = inspect.EventsAbout(in.Cluster, in.Events)
 	v := describe.NewGroupDescription(env.Metadata(key), in, g)
 	return o.Print(env.Out, format.Printable{Document: v, Names: []string{session.GroupPrefix + v.Group.ID}, Table: func(w io.Writer) error {
 		return ui.WriteGroupDescription(w, v, o.screen(env, w))

@@ -145,6 +145,8 @@ func (o waitOptions) read(ctx context.Context, env *session.Env, wait *waiting.W
 	first := len(wait.View().Conditions) == 0
 	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 	switch {
+	case err == nil && facts.Cluster.UID != session.FirstRead(env, key):
+		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("FoundationDBCluster %s was deleted and recreated under the same name during the wait", key.Name)}
 	case err == nil:
 		wait.Evaluate(env.Metadata(key), facts)
 		return nil

@@ -75,7 +75,7 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	reader := session.ClusterReader{Env: env, Key: key}
-	lease := reader.Lease(ctx)
+	lease := reader.Lease(ctx).Of(cluster.UID)
 	operation, err := o.chosen(lease, key)
 	if err != nil {
 		if lease.Read && lease.Operation != nil && !lease.OperationActive && exit.Code(err) == exit.ExitRefused {

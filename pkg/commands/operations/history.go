@@ -130,7 +130,7 @@ func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.N
 		v.Warnings = append(v.Warnings, "runs of other users may be missing: "+hidden)
 	}
 	in.Events = events
-	lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
+	lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx).Of(of.UID)
 	if lease.OperationActive {
 		in.Operation = lease.Operation
 	}

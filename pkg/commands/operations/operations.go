@@ -98,13 +98,17 @@ func (o listOptions) scope(ctx context.Context, env *session.Env, args []string)
 
 // list reads the Lease of the cluster, or of each of a namespace. One that cannot be read is shown as unknown.
 func (o listOptions) list(ctx context.Context, env *session.Env, of types.NamespacedName) (cmdutil.Output, error) {
-	read := func(key types.NamespacedName, _ *session.Cluster) inspect.OperationItem {
-		lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx)
+	read := func(key types.NamespacedName, cluster *session.Cluster) inspect.OperationItem {
+		lease := session.ClusterReader{Env: env, Key: key}.Lease(ctx).Of(cluster.UID)
 		return inspect.OperationItem{Namespace: key.Namespace, Cluster: key.Name, Read: lease.Read, Operation: lease.View()}
 	}
 	where, all, err := "on cluster "+of.Name, []inspect.OperationItem{}, error(nil)
 	if of.Name != "" {
-		all = append(all, read(of, nil))
+		cluster, readErr := readCluster(ctx, env, of)
+		if readErr != nil {
+			return cmdutil.Output{}, readErr
+		}
+		all = append(all, read(of, cluster))
 	} else {
 		where = session.InNamespace(of.Namespace)
 		all, err = cmdutil.OfEach(ctx, env, of.Namespace, read)
@@ -168,11 +172,20 @@ is none, 8 when its run no longer reports.`,
 type following struct {
 	env  *session.Env
 	last *inspect.OperationView
+	// uid is the UID of its cluster.
+	uid types.UID
 }
 
 // view reads whether the operation goes on.
 func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil.Output, error) {
-	lease := session.ClusterReader{Env: f.env, Key: key}.Lease(ctx)
+	if f.uid == "" {
+		cluster, err := readCluster(ctx, f.env, key)
+		if err != nil {
+			return cmdutil.Output{}, err
+		}
+		f.uid = cluster.UID
+	}
+	lease := session.ClusterReader{Env: f.env, Key: key}.Lease(ctx).Of(f.uid)
 	if !lease.Read {
 		return cmdutil.Output{}, unreadable(key)
 	}
@@ -198,6 +211,15 @@ func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil
 		r.Code, r.Reason = exit.ExitWaiting, ui.OperationWords(*now)
 	}
 	return r, nil
+}
+
+// readCluster reads the cluster of an operation.
+func readCluster(ctx context.Context, env *session.Env, key types.NamespacedName) (*session.Cluster, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	return env.Read(ctx, c, key)
 }
 
 // unreadable is the error of a command that needs the Lease of a cluster.

@@ -35,10 +35,13 @@ func spec(s Side) fields {
 	desired := *s.Facts.Cluster.Spec.DeepCopy()
 	seed, err := fdb.ParseConnectionString(desired.SeedConnectionString)
 	if err != nil {
-		return flattened(desired)
+		f := flattened(desired)
+		f.setWord("metadata.uid", string(s.Facts.Cluster.UID))
+		return f
 	}
 	desired.SeedConnectionString = ""
 	f := flattened(desired)
+	f.setWord("metadata.uid", string(s.Facts.Cluster.UID))
 	seed.ID = "***"
 	f.set("seedConnectionString", seed.String())
 	return f

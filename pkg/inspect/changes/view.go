@@ -2,6 +2,7 @@
 package changes
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -101,6 +102,9 @@ func New(m inspect.Metadata, before, after Side) View {
 	}
 	if before.Moment.Context != after.Moment.Context {
 		v.Warnings = append(v.Warnings, "the facts are of two contexts: "+before.Moment.Context+" and "+after.Moment.Context)
+	}
+	if one, other := before.Facts.Cluster.UID, after.Facts.Cluster.UID; one != other {
+		v.Warnings = append(v.Warnings, fmt.Sprintf("the facts are of two clusters of the same name: the one with UID %s was deleted, and another one with UID %s created", one, other))
 	}
 	a, b := collect(before), collect(after)
 	for _, section := range sections() {

@@ -104,7 +104,7 @@ func New(o Options) *Cluster { return newCluster(&o) }
 func newCluster(o *Options) *Cluster {
 	w := &Cluster{Options: o, known: &known{Options: o}}
 	w.refusals = &refusals{Options: o}
-	w.leases = &leaseKeeper{Options: o, refusals: w.refusals}
+	w.leases = &leaseKeeper{Options: o, known: w.known, refusals: w.refusals}
 	w.db = &database{Options: o, known: w.known, leases: w.leases}
 	w.files = &podFiles{Options: o, known: w.known}
 	w.reader = &reader{Options: o, known: w.known, db: w.db, files: w.files}

@@ -51,6 +51,7 @@ func BackupLeaseName(backup string) string { return "kubectl-fdb-backup-" + back
 // leaseKeeper takes, renews and releases the Lease of this run.
 type leaseKeeper struct {
 	*Options
+	known    *known
 	refusals *refusals
 
 	writing   sync.Mutex // the Lease is taken, released, or its operation renewed: these would conflict with each other

@@ -44,12 +44,25 @@ func (l *leaseKeeper) takeOver(ctx context.Context, lease *coordinationv1.Lease)
 // looksRenewed reports whether a Lease was renewed within its term by this machine's clock, and
 // until when it lasts then. It is false for a renewal in the future.
 func (l *leaseKeeper) looksRenewed(lease *coordinationv1.Lease) (until time.Time, renewed bool) {
-	term := leaseDuration // a Lease without a duration does not expire at once
-	if lease.Spec.LeaseDurationSeconds != nil {
-		term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
-	}
+	term, _ := LeaseTerm(lease)
 	at, now := lease.Spec.RenewTime.Time, l.Clock.Now()
 	return at.Add(term), !at.After(now) && !now.After(at.Add(term))
+}
+
+// longestTerm is the longest duration of a Lease that counts. Runs write leaseDuration; those of other releases may write a longer one.
+const longestTerm = 10 * time.Minute
+
+// LeaseTerm returns how long a Lease lasts after a renewal, and the duration that it has if that is one which no run writes; 0
+// otherwise. Such a Lease, and one without a duration, lasts as long as that of a run.
+func LeaseTerm(lease *coordinationv1.Lease) (term, odd time.Duration) {
+	if lease.Spec.LeaseDurationSeconds == nil {
+		return leaseDuration, 0
+	}
+	term = time.Duration(*lease.Spec.LeaseDurationSeconds) * time.Second
+	if term < 0 || term > longestTerm {
+		return leaseDuration, term
+	}
+	return term, 0
 }
 
 // watchLease waits for as long as a run relies on a renewal, and reports that.

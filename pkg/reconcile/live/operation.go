@@ -162,6 +162,9 @@ func (l *leaseKeeper) otherOperation(lease *coordinationv1.Lease) *reconcile.Ope
 	if o == nil || o.Holder == l.Holder || !IsOperationActive(*o, l.Clock.Now()) {
 		return nil
 	}
+	if own := l.uid(); o.UID != "" && own != "" && o.UID != own {
+		return nil // of another cluster of this name
+	}
 	return o
 }
 
@@ -194,10 +197,19 @@ func (l *leaseKeeper) noteOperation(lease *coordinationv1.Lease) {
 	}
 	now := l.Clock.Now()
 	l.operation.Seen, l.stored = now, now
+	l.operation.UID = l.uid()
 	if abort := AbortOf(lease); abort != nil && abort.ID != l.operation.ID {
 		delete(lease.Annotations, AnnotationAbort)
 	}
 	store(lease, l.operation)
+}
+
+// uid returns the UID of the cluster; empty before it was read, and for backups and restores, which have Leases of their own.
+func (l *leaseKeeper) uid() types.UID {
+	if cluster := l.known.cluster(); cluster != nil && l.Lease == "" {
+		return cluster.UID
+	}
+	return ""
 }
 
 // forget removes an operation from its Lease.

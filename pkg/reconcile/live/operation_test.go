@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -231,5 +232,53 @@ func TestAnAbortRequestReachesOnlyItsOperation(t *testing.T) {
 	left := &coordinationv1.Lease{}
 	if err := f.api.Get(t.Context(), lease, left); err != nil || live.AbortOf(left) != nil {
 		t.Errorf("after its end: %v, %+v", err, live.AbortOf(left))
+	}
+}
+
+// The Lease outlives its cluster: the operation of another one of the same name refuses nothing.
+func TestAnOperationOnAnotherClusterRefusesNothing(t *testing.T) {
+	f := settled(t)
+	f.cluster.Operations().SetOperation(f.replacing())
+	f.begin()
+	f.end()
+	own := f.operation()
+	if own.UID == "" {
+		t.Fatal("the operation has no UID")
+	}
+	for uid, refused := range map[types.UID]bool{own.UID: true, "another": false, "": true} {
+		f.record(func(o *reconcile.Operation) { o.UID, o.Holder = uid, "ann@laptop" })
+		other, err := f.cluster.Operations().OtherOperation(t.Context())
+		if err != nil || (other != nil) != refused {
+			t.Errorf("UID %q: %+v (%v), want refused: %t", uid, other, err, refused)
+		}
+	}
+}
+
+// record changes the operation in the Lease.
+func (f *field) record(edit func(*reconcile.Operation)) {
+	f.t.Helper()
+	lease := &coordinationv1.Lease{}
+	if err := f.api.Get(f.t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: live.LeaseName(key.Name)}, lease); err != nil {
+		f.t.Fatal(err)
+	}
+	o := *live.OperationOf(lease)
+	edit(&o)
+	text, err := json.Marshal(o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	lease.Annotations[live.AnnotationOperation] = string(text)
+	if err := f.api.Update(f.t.Context(), lease); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func TestALeaseOfYearsLastsAsLongAsThatOfARun(t *testing.T) {
+	for seconds, want := range map[int32]time.Duration{60: time.Minute, 300: 5 * time.Minute, 2_000_000_000: time.Minute, -1: time.Minute} {
+		lease := &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: &seconds}}
+		term, odd := live.LeaseTerm(lease)
+		if term != want || (odd != 0) != (want != time.Duration(seconds)*time.Second) {
+			t.Errorf("%d s: %s, %s", seconds, term, odd)
+		}
 	}
 }

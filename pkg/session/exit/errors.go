@@ -245,9 +245,23 @@ func Explain(err error) string {
 			return "the connection to the server " + at.Host + " was refused: check the host and the port, --context and --kubeconfig"
 		}
 	}
+	if errors.As(err, &request) && request.Timeout() {
+		return noAnswer(request)
+	}
 	var status apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
 		return strings.TrimSpace(err.Error())
 	}
 	return "forbidden: " + strings.TrimSpace(err.Error())
+}
+
+// noAnswer reports a server that accepts connections, or seems to, and does not answer: it hangs, or something in between drops what is
+// sent. The handshake of TLS has a limit of its own.
+func noAnswer(request *url.Error) string {
+	host := request.URL
+	if at, err := url.Parse(request.URL); err == nil && at.Host != "" {
+		host = at.Host
+	}
+	return fmt.Sprintf("no answer from the server %s within the limit of a request (10s for the TLS handshake, 30s or --request-timeout for all of it): "+
+		"it hangs, or a proxy or a firewall drops the connection; check the server, --context and --kubeconfig (%s)", host, strings.TrimSpace(request.Err.Error()))
 }
