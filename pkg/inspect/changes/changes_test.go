@@ -59,6 +59,7 @@ func TestDumpDiffReportsEachChangedField(t *testing.T) {
 			s.Moment.At = s.Moment.At.Add(time.Hour)
 			s.Facts.Now = s.Facts.Now.Add(time.Hour)
 		}, ""},
+		"another cluster of the same name":     {func(s *Side) { s.Facts.Cluster.UID = "another" }, "added spec  metadata.uid: nil to another\n"},
 		"a number of the spec":                 {func(s *Side) { s.Facts.Cluster.Spec.ProcessCounts.Storage = 6 }, "changed spec  processCounts.storage: 5 to 6\n"},
 		"a field of the spec that was not set": {func(s *Side) { s.Facts.Cluster.Spec.Skip = true }, "changed availability  skip: false to true\nadded spec  skip: nil to true\n"},
 		"a container of the spec, by its name": {func(s *Side) {
