@@ -288,9 +288,20 @@ func TestARunActsOnTheClusterThatItsCommandFound(t *testing.T) {
 				return simulated{g.cluster, g}, nil
 			}
 			code := g.run(args...)
-			if code != exit.ExitConflict || !strings.Contains(g.err.String(), "deleted and recreated under the same name") || len(g.audited()) != before {
+			if code != exit.ExitConflict || !strings.Contains(g.out.String()+g.err.String(), "deleted and recreated under the same name") || len(g.audited()) != before {
 				t.Errorf("exit code %d after %d actions: %s%s", code, len(g.audited())-before, &g.out, &g.err)
 			}
 		})
+	}
+}
+
+func TestAWaitEndsWhereItsClusterIsRecreated(t *testing.T) {
+	g := up(t)
+	g.connect = func() (session.Session, error) {
+		remake(g.cluster.Resource)
+		return simulated{g.cluster, g}, nil
+	}
+	if code := g.run("wait", "sample", "--for", "available"); code != exit.ExitConflict || !strings.Contains(g.err.String(), "deleted and recreated under the same name") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }
