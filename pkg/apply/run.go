@@ -102,7 +102,11 @@ func (r *Run) observer() reconcile.Observer {
 	if r.readsOnly {
 		return specObserver{Observer: r.Session, key: r.Key}
 	}
-	return specObserver{Observer: r.Session, key: r.Key, stages: r.StageList}
+	o := specObserver{Observer: r.Session, key: r.Key, stages: r.StageList}
+	if r.ResourceKind != nil {
+		o.kind = r.ResourceKind.Kind
+	}
+	return o
 }
 
 // pass is a preview until it is given an actor.

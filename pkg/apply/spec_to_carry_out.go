@@ -21,6 +21,8 @@ import (
 type specObserver struct {
 	reconcile.Observer
 	key    types.NamespacedName
+	// kind is that of the resource. Default FoundationDBCluster.
+	kind   string
 	stages []plan.Stage
 }
 
@@ -29,11 +31,15 @@ func (o specObserver) Observe(ctx context.Context, into *plan.Snapshot, facets p
 	if err := o.Observer.Observe(ctx, into, facets); err != nil {
 		return err
 	}
-	if facets&plan.ClusterResource == 0 || into.Cluster == nil {
+	if facets&(plan.ClusterResource|plan.Backup|plan.Restore) == 0 {
 		return nil
 	}
-	if err := errors.Join(invalid(*into, o.stages), objects.ValidateForStages(into.Cluster, o.stages)); err != nil {
-		return &reconcile.InvalidSpecError{Err: &live.InvalidResourceError{Key: o.key, Err: err}}
+	errs := []error{invalid(*into, o.stages)}
+	if into.Cluster != nil {
+		errs = append(errs, objects.ValidateForStages(into.Cluster, o.stages))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &reconcile.InvalidSpecError{Err: &live.InvalidResourceError{Key: o.key, Err: err, Kind: o.kind}}
 	}
 	return nil
 }

@@ -13,9 +13,16 @@ import (
 // judge decides whether the backup matches its spec. Without an answer of the database that
 // is unknown, whatever the status of the resource has.
 func (v *BackupStatusView) judge(f BackupFacts) {
+	for _, field := range v.InvalidSpec {
+		v.problem("the spec is invalid: %s", field.Message)
+	}
 	v.judgeAgents(f)
 	if !f.Backup.IsManaged() {
 		v.conclude("its agents run; the backup itself is not managed: its type is unmanaged")
+		return
+	}
+	if v.UnknownReason != "" && len(v.InvalidSpec) > 0 {
+		v.conclude("")
 		return
 	}
 	if v.UnknownReason != "" {

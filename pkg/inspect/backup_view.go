@@ -43,6 +43,8 @@ type BackupStatusView struct {
 	Summary    string `json:"summary"`
 	// Problems are the differences from the spec.
 	Problems []string `json:"problems"`
+	// InvalidSpec are the errors of the spec, which no pass carries out; they are among the problems.
+	InvalidSpec []plan.InvalidField `json:"invalidSpec,omitempty"`
 	// Desired is the state in the spec: Running, Stopped or Paused.
 	Desired string `json:"desired"`
 	Mode    string `json:"mode"`
@@ -149,7 +151,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	b, live := f.Backup, f.BackupStatus.Status
 	v := BackupStatusView{
 		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
-		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{},
+		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{}, InvalidSpec: f.InvalidSpec,
 		Desired: desiredState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
 		URL: f.URL, UnknownReason: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}

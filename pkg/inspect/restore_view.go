@@ -38,6 +38,8 @@ type RestoreStatusView struct {
 	// UnknownReason is why the database did not answer; empty when it did. What only the
 	// database reports is null then.
 	UnknownReason string `json:"unknownReason,omitempty"`
+	// InvalidSpec are the errors of the spec, with which no pass starts the restore.
+	InvalidSpec []plan.InvalidField `json:"invalidSpec,omitempty"`
 	// State is the state that fdbrestore reports; empty when it was never started.
 	State *string `json:"state"`
 	// UID is the restore's, and that of the lock of the database while it lasts; empty
@@ -72,6 +74,7 @@ func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) Restore
 		Document: NewDocument("RestoreStatus", m, cmp.Or(f.RestoreStatus.AsOf, f.Now), SourceLive),
 		Name:     r.Name, Cluster: r.Spec.DestinationClusterName, URL: f.URL,
 		UnknownReason: f.RestoreStatus.Why(), RecordedState: string(r.Status.State),
+		InvalidSpec: f.InvalidSpec,
 	}
 	switch {
 	case v.UnknownReason != "":
@@ -87,6 +90,9 @@ func NewRestoreStatusView(m Metadata, f RestoreFacts, h *RestoreHistory) Restore
 		v.Summary = "it was started, by its status, and the database does not list it"
 	default:
 		v.Done, v.State, v.Summary = new(false), new(""), "it is not started yet"+f.others()
+	}
+	if err := plan.InvalidSpecError(v.InvalidSpec); err != nil && !v.Over {
+		v.Summary = "the spec is invalid: " + err.Error() + "; " + v.Summary
 	}
 	return v
 }

@@ -16,9 +16,10 @@ import (
 // ResourceKind is a kind of resource, other than a cluster, that a pass can reconcile.
 type ResourceKind struct {
 	// Short is what the resource is called in commands.
-	Short       string
-	plural      string
-	kind        string
+	Short  string
+	plural string
+	// Kind is its kind in manifests.
+	Kind        string
 	list        func() client.ObjectList
 	Stages      func() []plan.Stage
 	Permissions func() []Permission
@@ -32,7 +33,7 @@ type ResourceKind struct {
 var (
 	// BackupKind is the kind of backups.
 	BackupKind = &ResourceKind{
-		Short: "fdbbackup", plural: "foundationdbbackups", kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions, Restricted: backup.Restricted,
+		Short: "fdbbackup", plural: "foundationdbbackups", Kind: "FoundationDBBackup", Stages: backup.Backup, Permissions: BackupPermissions, Restricted: backup.Restricted,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBBackupList{} },
 		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectBackup(key) },
 		Cluster: func(o client.Object) string {
@@ -44,7 +45,7 @@ var (
 	}
 	// RestoreKind is the kind of restores.
 	RestoreKind = &ResourceKind{
-		Short: "fdbrestore", plural: "foundationdbrestores", kind: "FoundationDBRestore", Stages: backup.Restore, Permissions: RestorePermissions,
+		Short: "fdbrestore", plural: "foundationdbrestores", Kind: "FoundationDBRestore", Stages: backup.Restore, Permissions: RestorePermissions,
 		list:    func() client.ObjectList { return &v1beta2.FoundationDBRestoreList{} },
 		Connect: func(e *Env, key types.NamespacedName) (Session, error) { return e.ConnectRestore(key) },
 		Cluster: func(o client.Object) string {

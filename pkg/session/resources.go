@@ -36,18 +36,18 @@ func (k *ResourceKind) Key(ctx context.Context, env *Env, args []string, i Inten
 		return key, k.MustExist(ctx, env, key)
 	}
 	if i == Writes && !env.IsTerminal(env.In) {
-		return key, exit.Usagef("name of the %s is required because stdin is not a terminal", k.kind)
+		return key, exit.Usagef("name of the %s is required because stdin is not a terminal", k.Kind)
 	}
 	there, err := k.names(ctx, env, namespace)
 	switch {
 	case err != nil:
 		return key, err
 	case len(there) == 0:
-		return key, exit.Usage(fmt.Errorf("no %s found in namespace %s", k.kind, namespace), "choose another namespace with -n NAMESPACE")
+		return key, exit.Usage(fmt.Errorf("no %s found in namespace %s", k.Kind, namespace), "choose another namespace with -n NAMESPACE")
 	case len(there) > 1:
-		return key, exit.Usagef("name of the %s is required: namespace %s has %s", k.kind, namespace, strings.Join(there, ", "))
+		return key, exit.Usagef("name of the %s is required: namespace %s has %s", k.Kind, namespace, strings.Join(there, ", "))
 	}
-	env.Logf("using %s %s, the only one in namespace %s", k.kind, there[0], namespace)
+	env.Logf("using %s %s, the only one in namespace %s", k.Kind, there[0], namespace)
 	key.Name = there[0]
 	return key, nil
 }
@@ -64,9 +64,9 @@ func (k *ResourceKind) MustExist(ctx context.Context, env *Env, key types.Namesp
 	case slices.Contains(there, key.Name):
 		return nil
 	case len(there) == 0:
-		return exit.Usage(fmt.Errorf("%s %s not found in namespace %s, which has none", k.kind, key.Name, key.Namespace), "choose another namespace with -n NAMESPACE")
+		return exit.Usage(fmt.Errorf("%s %s not found in namespace %s, which has none", k.Kind, key.Name, key.Namespace), "choose another namespace with -n NAMESPACE")
 	default:
-		return exit.Usagef("%s %s not found in namespace %s, which has %s%s", k.kind, key.Name, key.Namespace, phrase.List(there), OrMeant(key.Name, there))
+		return exit.Usagef("%s %s not found in namespace %s, which has %s%s", k.Kind, key.Name, key.Namespace, phrase.List(there), OrMeant(key.Name, there))
 	}
 }
 
@@ -77,7 +77,7 @@ func (k *ResourceKind) bareName(text string) (string, error) {
 	if kind, name := ResourceKindOf([]string{text}); kind == k && name != "" && !strings.Contains(name, "/") {
 		return name, nil
 	}
-	return "", exit.Usagef("invalid name %q of %s: must be NAME or %s/NAME", text, k.kind, k.Short)
+	return "", exit.Usagef("invalid name %q of %s: must be NAME or %s/NAME", text, k.Kind, k.Short)
 }
 
 // names returns the names of all resources of a namespace.
@@ -98,7 +98,7 @@ func (k *ResourceKind) Keys(ctx context.Context, env *Env, namespace string) ([]
 	}
 	records, err := k.Resources(ctx, c, namespace)
 	if isMissingKind(err) {
-		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
+		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.Kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
 	}
 	var all []types.NamespacedName
 	for _, r := range records {
@@ -113,11 +113,11 @@ func (k *ResourceKind) Resources(ctx context.Context, c client.Client, namespace
 	for next := ""; ; {
 		page := k.list()
 		if err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next)); err != nil {
-			return nil, fmt.Errorf("list %ss %s: %w", k.kind, InNamespace(namespace), err)
+			return nil, fmt.Errorf("list %ss %s: %w", k.Kind, InNamespace(namespace), err)
 		}
 		objects, err := meta.ExtractList(page)
 		if err != nil {
-			return nil, fmt.Errorf("list %ss: %w", k.kind, err)
+			return nil, fmt.Errorf("list %ss: %w", k.Kind, err)
 		}
 		for _, o := range objects {
 			if cluster, ok := o.(client.Object); ok {

@@ -146,6 +146,8 @@ func storeTable(v lists.BackupListView, o ListOptions) Table {
 
 func stateWord(v inspect.BackupStatusView) string {
 	switch {
+	case len(v.InvalidSpec) > 0:
+		return "invalid spec"
 	case v.State == nil:
 		return phrase.UnknownCell
 	case *v.State == "":

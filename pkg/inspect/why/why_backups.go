@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // ofBackups returns the chains of the cluster's backups, and of the restores into it, that do
@@ -35,6 +36,8 @@ func (w *why) ofBackups() []Chain {
 func (w *why) backup(v inspect.BackupStatusView) []Chain {
 	c := Chain{Subjects: []string{subjectBackup + v.Name}, State: Blocked, rank: rankBackup}
 	switch {
+	case len(v.InvalidSpec) > 0:
+		w.invalid(&c, v.InvalidSpec, "foundationdbbackup", v.Name)
 	case v.Agents.Ready == 0 && v.Agents.Desired > 0:
 		w.withoutAgents(&c, v)
 	case v.UnknownReason != "" && w.isUnknownByItself(v):
@@ -50,6 +53,16 @@ func (w *why) backup(v inspect.BackupStatusView) []Chain {
 		return nil
 	}
 	return []Chain{c}
+}
+
+// invalid makes the chain of a resource whose spec no pass carries out.
+func (w *why) invalid(c *Chain, fields []plan.InvalidField, kind, name string) {
+	c.Summary, c.State = summaryOf(inspect.RestrictionInvalidSpec), Blocked
+	c.Reasons = nil
+	for _, f := range fields {
+		c.Reasons = append(c.Reasons, Link{Message: f.Message})
+	}
+	c.Next = []string{w.Kubectl("edit", kind, name)}
 }
 
 // isUnknownByItself reports whether a backup of unknown state requires a chain: an unavailable

@@ -15,6 +15,8 @@ import (
 func (w *why) restore(v inspect.RestoreStatusView) []Chain {
 	c := Chain{Subjects: []string{subjectRestore + v.Name}, State: Blocked, rank: rankBackup, Next: []string{w.FDB("restore", "status", v.Name)}}
 	switch {
+	case len(v.InvalidSpec) > 0 && !v.Over:
+		w.invalid(&c, v.InvalidSpec, "foundationdbrestore", v.Name)
 	case v.UnknownReason != "":
 		return w.unknownRestore(c, v)
 	case ptr.Deref(v.Done, false) && !w.leftLocked(v):

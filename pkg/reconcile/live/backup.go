@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -55,6 +54,9 @@ func (w *BackupCluster) Observe(ctx context.Context, into *plan.Snapshot, facets
 			return explain(err)
 		}
 		into.Backup, into.OtherBackups = w.backup.DeepCopy(), others
+		if into.InvalidSpec = nil; w.backup.DeletionTimestamp == nil {
+			into.InvalidSpec = plan.InvalidFields(w.backup.Validate())
+		}
 	}
 	if facets&plan.Agents != 0 || facets&(plan.BackupStatus|plan.BackupStore|plan.BackupUse) != 0 && into.Agents.Pods == nil {
 		agents, err := w.readAgents(ctx)
@@ -83,8 +85,8 @@ func (w *BackupCluster) Gates(ctx context.Context, o GateOptions) ([]plan.Check,
 	return w.Cluster.Gates(ctx, o)
 }
 
-// readBackup reads the FoundationDBBackup. One that is being deleted may be invalid: its
-// deletion is carried out nevertheless.
+// readBackup reads the FoundationDBBackup. It may be invalid: reading requires no valid spec, and the deletion
+// of an invalid one is carried out nevertheless.
 func (w *BackupCluster) readBackup(ctx context.Context) error {
 	cluster := &v1beta2.FoundationDBBackup{}
 	if err := w.Client.Get(ctx, w.Key, cluster); err != nil {
@@ -95,9 +97,6 @@ func (w *BackupCluster) readBackup(ctx context.Context) error {
 			return &NotFoundError{Key: w.Key, Kind: kindBackup}
 		}
 		return fmt.Errorf("read %s %s: %w", kindBackup, w.Key.Name, err)
-	}
-	if err := cluster.Validate(); err != nil && cluster.DeletionTimestamp == nil {
-		return &reconcile.InvalidSpecError{Err: &InvalidResourceError{Key: w.Key, Err: err, Kind: kindBackup}}
 	}
 	w.backup = cluster
 	return nil

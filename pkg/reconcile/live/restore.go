@@ -48,7 +48,7 @@ func (w *RestoreCluster) Observe(ctx context.Context, into *plan.Snapshot, facet
 		if err := w.readRestore(ctx); err != nil {
 			return explain(err)
 		}
-		into.Restore = w.restore.DeepCopy()
+		into.Restore, into.InvalidSpec = w.restore.DeepCopy(), plan.InvalidFields(w.restore.Validate())
 	}
 	if facets&plan.ClusterResource != 0 {
 		cluster, err := w.readDestination(ctx)
@@ -112,9 +112,6 @@ func (w *RestoreCluster) readRestore(ctx context.Context) error {
 			return &NotFoundError{Key: w.Name, Kind: kindRestore}
 		}
 		return fmt.Errorf("read %s %s: %w", kindRestore, w.Name.Name, err)
-	}
-	if err := cluster.Validate(); err != nil {
-		return &reconcile.InvalidSpecError{Err: &InvalidResourceError{Key: w.Name, Err: err, Kind: kindRestore}}
 	}
 	w.restore = cluster
 	w.Key = types.NamespacedName{Namespace: w.Name.Namespace, Name: cluster.Spec.DestinationClusterName}

@@ -24,6 +24,8 @@ func BackupState(b inspect.BackupRowView) (paint.Tone, string) {
 	switch {
 	case v == nil:
 		return paint.Unsure, phrase.UnknownCell
+	case len(v.InvalidSpec) > 0:
+		return paint.Bad, "invalid spec"
 	case v.UnknownReason != "" && v.Agents.Ready == 0 && v.Agents.Desired > 0 && v.Desired != "Stopped":
 		return paint.Bad, "no agents"
 	case v.Running == nil:
