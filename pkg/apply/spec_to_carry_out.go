@@ -20,7 +20,7 @@ import (
 // read: before the first action.
 type specObserver struct {
 	reconcile.Observer
-	key    types.NamespacedName
+	key types.NamespacedName
 	// kind is that of the resource. Default FoundationDBCluster.
 	kind   string
 	stages []plan.Stage
