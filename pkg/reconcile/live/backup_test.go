@@ -447,7 +447,13 @@ func TestAMissingOrInvalidBackupOrRestoreResourceIsReported(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	v.change(func(b *v1beta2.FoundationDBBackup) { b.Spec.BlobStoreConfiguration = nil })
-	if err := v.backup.Observe(t.Context(), &s, plan.Backup); err == nil || !strings.Contains(err.Error(), "FoundationDBBackup nightly is invalid") {
-		t.Errorf("got %v", err)
+	if err := v.backup.Observe(t.Context(), &s, plan.Backup); err != nil || len(s.InvalidSpec) == 0 || s.InvalidSpec[0].Field != "spec.blobStoreConfiguration" {
+		t.Errorf("the errors of the spec are %v, error %v", s.InvalidSpec, err)
+	}
+	v.change(func(b *v1beta2.FoundationDBBackup) {
+		b.Spec.BlobStoreConfiguration = &v1beta2.BlobStoreConfiguration{AccountName: "key@store"}
+	})
+	if err := v.backup.Observe(t.Context(), &s, plan.Backup); err != nil || len(s.InvalidSpec) > 0 {
+		t.Errorf("a corrected spec still has the errors %v, error %v", s.InvalidSpec, err)
 	}
 }
