@@ -94,7 +94,7 @@ func (f Facts) formerNode(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	lost, explained := f.lostFormerNode(g)
 	if explained {
 		t.Message += "; it ran on node " + lost.name + ", which " + lost.words()
-		t.Key += " " + lost.name + " " + lost.taint
+		t.Key.Node, t.Key.Taint = lost.name, lost.taint
 		if !lost.deleted {
 			t.Command = []string{"describe", "node", lost.name}
 		}
@@ -102,7 +102,7 @@ func (f Facts) formerNode(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	}
 	if former := f.certainFormerNodes(g); len(former) > 0 {
 		t.Message += "; it ran on node " + former[0]
-		t.Key += " " + former[0]
+		t.Key.Node = former[0]
 		if f.Nodes[former[0]].Spec.Unschedulable {
 			t.Message += ", which is cordoned"
 		}

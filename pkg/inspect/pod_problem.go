@@ -33,9 +33,48 @@ type Problem struct {
 
 	// Key identifies the problem whatever process group has it; own is true where the message
 	// has a name or a number of that group.
-	Key string
+	Key ProblemKey
 	Own bool
 }
+
+// ProblemKey identifies a problem by codes and names of objects. Two process groups with equal keys have the same
+// problem, whatever its message is.
+type ProblemKey struct {
+	Code ProblemCode
+	// Object is what the problem is about beside the pod: a container, a node, a kind, a class or a distribution key.
+	Object string
+	// Reason is the code that Kubernetes has for it, ExitCode that of a container that ended.
+	Reason   string
+	ExitCode int32
+	// Finalizers keep an object that is being deleted, sorted and separated by commas.
+	Finalizers string
+	// Node is the one that is not ready, Taint what evicts pods from it.
+	Node, Taint string
+	// Phase is that of the PVC that a pod waits for, or of a pod whose processes do not report.
+	Phase string
+	// Reporting of All processes report.
+	Reporting, All int
+	// Stuck is true for what time does not end, Purpose for what the spec requests.
+	Stuck, Purpose bool
+}
+
+// ProblemCode is the kind of a problem.
+type ProblemCode string
+
+// The kinds of problems.
+const (
+	ProblemMissing      ProblemCode = "missing"
+	ProblemTerminating  ProblemCode = "terminating"
+	ProblemOverdue      ProblemCode = "overdue"
+	ProblemLeftover     ProblemCode = "leftover"
+	ProblemEnded        ProblemCode = "ended"
+	ProblemUnscheduled  ProblemCode = "unscheduled"
+	ProblemCannotStart  ProblemCode = "cannot-start"
+	ProblemNode         ProblemCode = "node"
+	ProblemExited       ProblemCode = "exited"
+	ProblemNotReady     ProblemCode = "not-ready"
+	ProblemNotReporting ProblemCode = "not-reporting"
+)
 
 // Text returns the problem as one clause of a sentence about the process group.
 func (t Problem) Text() string {
@@ -79,7 +118,7 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
 	return f.formerNode(g, &Problem{
-		Pod: name, Message: "does not exist", Since: since, Key: "missing",
+		Pod: name, Message: "does not exist", Since: since, Key: ProblemKey{Code: ProblemMissing},
 		Command: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
 	})
 }
@@ -87,7 +126,7 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 // terminating is the problem of a pod that does not terminate. Nothing here forces that: while
 // its node does not report, its processes may still run with the same volume.
 func (f Facts) terminating(pod *corev1.Pod) *Problem {
-	t := &Problem{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "terminating", Own: true}
+	t := &Problem{Pod: pod.Name, Since: pod.DeletionTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemTerminating}, Own: true}
 	if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 		t.Since = t.Since.Add(-v1beta2.Seconds(*grace))
 	}
@@ -95,14 +134,14 @@ func (f Facts) terminating(pod *corev1.Pod) *Problem {
 		t.Message = fmt.Sprintf("is terminating, %s of its grace period left", phrase.Duration(left))
 		return t
 	}
-	t.Message, t.Key, t.Own = "does not terminate", "overdue", false
+	t.Message, t.Key.Code, t.Own = "does not terminate", ProblemOverdue, false
 	if len(pod.Finalizers) > 0 {
 		t.Message += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
-		t.Key += " " + strings.Join(pod.Finalizers, ",")
+		t.Key.Finalizers = joined(pod.Finalizers)
 	}
 	if sick := f.onNotReadyNode(pod); sick != nil {
 		t.Message += ", " + sick.Message
-		t.Command, t.Key = sick.Command, t.Key+" "+sick.Key
+		t.Command, t.Key.Node = sick.Command, sick.Key.Node
 	}
 	return t
 }
@@ -113,7 +152,7 @@ func (f Facts) kept(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 		if k.Kind == readings.KindPod {
 			t.Kept = &k
 			if k.Stuck {
-				t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
+				t.Message, t.Key.Stuck = t.Message+"; "+k.Remedy(), true
 			}
 		}
 	}
@@ -128,17 +167,20 @@ func (f Facts) leftover(g *v1beta2.ProcessGroupStatus) *Problem {
 	}
 	k := all[0]
 	kind := map[string]string{readings.KindPVC: "pvc", readings.KindService: "service"}[k.Kind]
-	t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: "leftover " + k.Kind, Own: true}
+	t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: ProblemKey{Code: ProblemLeftover, Object: k.Kind}, Own: true}
 	t.Message = "does not terminate"
 	if len(k.Finalizers) > 0 {
 		t.Message += ", waits for its finalizers " + strings.Join(k.Finalizers, ", ")
-		t.Key += " " + strings.Join(k.Finalizers, ",")
+		t.Key.Finalizers = joined(k.Finalizers)
 	}
 	if k.Stuck {
-		t.Message, t.Key = t.Message+"; "+k.Remedy(), t.Key+" stuck"
+		t.Message, t.Key.Stuck = t.Message+"; "+k.Remedy(), true
 	}
 	return t
 }
+
+// joined returns names in order, as a part of a key.
+func joined(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ",") }
 
 func (f Facts) ended(pod *corev1.Pod) *Problem {
 	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
@@ -146,7 +188,7 @@ func (f Facts) ended(pod *corev1.Pod) *Problem {
 	}
 	return &Problem{
 		Pod: pod.Name, Message: "has ended: " + Clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
-		Command: []string{"describe", "pod", pod.Name}, Key: "ended " + pod.Status.Reason, Own: pod.Status.Message != "",
+		Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemEnded, Reason: pod.Status.Reason}, Own: pod.Status.Message != "",
 	}
 }
 
@@ -157,15 +199,14 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Problem {
 	if pod.Spec.NodeName != "" {
 		return nil
 	}
-	t := &Problem{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: "unscheduled"}
+	t := &Problem{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemUnscheduled, Object: pod.Labels[v1beta2.LabelProcessClass]}}
 	if c != nil && c.Status == corev1.ConditionFalse {
-		reason := Clauses(readings.NoNodeFits(pod))
-		t.Message, t.Key = "is Pending, no node fits: "+reason, t.Key+" "+reason
+		t.Message, t.Key.Reason = "is Pending, no node fits: "+Clauses(readings.NoNodeFits(pod)), c.Reason
 		t.Since = c.LastTransitionTime.Time
 	}
 	if key := objects.DistributionKeyOf(pod); key != "" && distribution.Of(f.Cluster).Required() {
 		t.Message += fmt.Sprintf("; spec.distributionConfig.required lets it run only in %s", f.domainOf(key))
-		t.Key, t.Own = t.Key+" "+key, true
+		t.Key.Object, t.Own = key, true
 	}
 	for _, v := range pod.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
@@ -174,7 +215,7 @@ func (f Facts) unscheduled(pod *corev1.Pod) *Problem {
 		name := v.PersistentVolumeClaim.ClaimName
 		if claim := f.Volumes[name]; claim != nil && claim.Status.Phase != corev1.ClaimBound && claim.Status.Phase != "" {
 			t.Message += fmt.Sprintf("; its PVC %s is %s", name, claim.Status.Phase)
-			t.Key, t.Own = t.Key+" "+string(claim.Status.Phase), true
+			t.Key.Phase, t.Own = string(claim.Status.Phase), true
 		}
 	}
 	return t
@@ -211,7 +252,7 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Problem {
 			continue
 		}
 		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
-		t := &Problem{Pod: pod.Name, Since: scheduledAt(pod), Command: []string{"describe", "pod", pod.Name}, Key: "cannot-start " + c.Name + " " + w.Reason, Own: w.Message != ""}
+		t := &Problem{Pod: pod.Name, Since: scheduledAt(pod), Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemCannotStart, Object: c.Name, Reason: w.Reason}, Own: w.Message != ""}
 		if starting && f.Now.Sub(t.Since) < startsSoon {
 			continue
 		}
@@ -222,7 +263,7 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Problem {
 		if last := c.LastTerminationState.Terminated; last != nil && !readings.MustBeCorrected(w) {
 			t.Since = time.Time{}
 			t.Message += "; " + exitWords(*last, c.RestartCount)
-			t.Key, t.Own = fmt.Sprint(t.Key, last.ExitCode, last.Reason), true
+			t.Key.ExitCode, t.Own = last.ExitCode, true
 			t.Command = []string{"logs", pod.Name, "-c", c.Name, "--previous", "--tail=50"}
 		}
 		return t
@@ -244,7 +285,7 @@ func (f Facts) onNotReadyNode(pod *corev1.Pod) *Problem {
 		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
 			return &Problem{
 				Pod: pod.Name, Message: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, Clauses(c.Reason, OneLine(c.Message))),
-				Since: c.LastTransitionTime.Time, Command: []string{"describe", "node", node.Name}, Key: "node " + node.Name,
+				Since: c.LastTransitionTime.Time, Command: []string{"describe", "node", node.Name}, Key: ProblemKey{Code: ProblemNode, Node: node.Name},
 			}
 		}
 	}
@@ -256,7 +297,7 @@ func (f Facts) crashed(pod *corev1.Pod) *Problem {
 		if end := c.State.Terminated; end != nil {
 			return &Problem{
 				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
-				Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: fmt.Sprint("exited ", c.Name, end.ExitCode, end.Reason), Own: true,
+				Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: ProblemKey{Code: ProblemExited, Object: c.Name, Reason: end.Reason, ExitCode: end.ExitCode}, Own: true,
 			}
 		}
 	}
@@ -268,7 +309,7 @@ func (f Facts) notReady(pod *corev1.Pod) *Problem {
 		if c.Ready || c.State.Running == nil {
 			continue
 		}
-		t := &Problem{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: "not-ready " + c.Name}
+		t := &Problem{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: ProblemKey{Code: ProblemNotReady, Object: c.Name}}
 		if ready := podCondition(pod, corev1.PodReady); ready != nil {
 			t.Since = ready.LastTransitionTime.Time
 		}
@@ -288,7 +329,7 @@ func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Pro
 		Pod:     pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
 		Since:   f.Outage(g).Since, Command: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
-		Key: fmt.Sprint("not-reporting ", pod.Status.Phase, reporting, all),
+		Key: ProblemKey{Code: ProblemNotReporting, Phase: string(pod.Status.Phase), Reporting: reporting, All: all},
 	}
 }
 
@@ -313,7 +354,7 @@ func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	}
 	if len(requested) > 0 {
 		t.Message += "; spec.buggify requests that (" + strings.Join(requested, ", ") + ")"
-		t.Key += " on purpose"
+		t.Key.Purpose = true
 	}
 	return t
 }

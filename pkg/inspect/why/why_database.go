@@ -165,7 +165,7 @@ func (w *why) problems(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
 }
 
 func link(t inspect.Problem, subject, remark string) Link {
-	return Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, command: t.Command, key: t.Key, own: t.Own}
+	return Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, command: t.Command, key: "problem", problem: t.Key, own: t.Own}
 }
 
 // inspections returns the command that shows more of the first problem in a tree of reasons.

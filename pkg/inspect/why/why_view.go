@@ -105,6 +105,8 @@ type Link struct {
 	// message has a name or a number of that group.
 	key string
 	own bool
+	// problem identifies the problem of a pod that the link is about.
+	problem inspect.ProblemKey
 	// check is the safety question that the link is about.
 	check plan.Check
 }
@@ -280,7 +282,7 @@ func (c Chain) sameAs(other Chain) bool {
 // like no other.
 func sameLinks(a, b []Link) bool {
 	return slices.EqualFunc(a, b, func(x, y Link) bool {
-		return x.key != "" && x.key == y.key && x.Stage == y.Stage && x.Gate == y.Gate && x.Subject == y.Subject && sameLinks(x.Reasons, y.Reasons)
+		return x.key != "" && x.key == y.key && x.problem == y.problem && x.Stage == y.Stage && x.Gate == y.Gate && x.Subject == y.Subject && sameLinks(x.Reasons, y.Reasons)
 	})
 }
 
