@@ -51,3 +51,25 @@ func value(v *string) string {
 	}
 	return *v
 }
+
+// A variable is shown by its name alone, unless its value is known to be harmless.
+func TestAPlanHidesValuesOfPodsThatMayBeSecrets(t *testing.T) {
+	with := func(password string) func(*v1beta2.FoundationDBCluster) {
+		return func(c *v1beta2.FoundationDBCluster) {
+			c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+				v1beta2.ProcessClassLog: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "DB_PASS", Value: password}},
+				}}}}},
+			}
+		}
+	}
+	w := settled(t, with("hunter1"))
+	with("hunter2")(w.Resource)
+	var shown []string
+	for _, c := range planned.SettingChanges(observed(t, w)) {
+		shown = append(shown, c.Setting+": "+value(c.From)+" → "+value(c.To))
+	}
+	if diff := cmp.Diff([]string{"pods.log containers[foundationdb].env[DB_PASS].value: (hidden) → changed (hidden)"}, shown); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}

@@ -34,6 +34,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"no process joins a database that goes on in another protocol":         2506497,
 		"a pod whose PVC is being deleted is not recreated":                    880179,
 		"a template is tried once, although its pod is marked for removal":     3504630,
+		"it is tried once, although the group of its pod is a coordinator's":   3503412,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
