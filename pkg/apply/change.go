@@ -218,6 +218,8 @@ type Change struct {
 	Given live.Given
 	// Lockless is true for commands that never need the database lock.
 	Lockless bool
+	// Begins is true if passes that the command does not run have to complete what it is for.
+	Begins bool
 	// Partial is true if stages of a full pass are missing.
 	Partial bool
 	// ResourceKind is the kind of the resource if it is not a cluster.
@@ -292,7 +294,7 @@ func (f ChangeFlags) agreed() bool {
 }
 
 func runOf(e *session.Env, c Change) Run {
-	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, ResourceKind: c.ResourceKind}
+	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, ResourceKind: c.ResourceKind, begins: c.Begins}
 }
 
 // CarryOut previews a change, or confirms it and carries it out.

@@ -47,6 +47,7 @@ func (r *Run) foresee(ctx context.Context, view *planned.PlanView) error {
 	}
 	f, err := r.play(ctx)
 	if err == nil {
+		f.Begins = r.begins && f.Unavailable == nil
 		view.Forecast = &f
 	}
 	return err

@@ -35,6 +35,8 @@ type Run struct {
 	lockless bool
 	// ResourceKind is the kind of the resource if it is not a cluster.
 	ResourceKind *session.ResourceKind
+	// begins is true if passes that the command does not run have to complete what it is for.
+	begins bool
 	// Seen is the snapshot of the last preview, and lease the name of its Lease.
 	Seen  Identity
 	Lease string

@@ -122,6 +122,8 @@ func TestReplaceExitCodes(t *testing.T) {
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitWaiting, marked: 1, says: "waits until others are drained"},
 		"as many at once as the flag allows":          {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: exit.ExitDone, marked: 3},
 		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval"},
+		"shows that marks alone replace nothing":      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "1 action; later passes complete it, forecast by --wait"},
+		"shows all that --wait does":                  {args: []string{"STORAGE0", "--dry-run", "--wait"}, want: exit.ExitNo, says: "Forecast: complete after about"},
 		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitNo, says: "the API server accepts the only action"},
 		"shows what the API server rejects": {
 			given: func(g *given) { g.cluster.Refuse = refuse("MarkForRemoval", errors.New("admission webhook denied it")) },

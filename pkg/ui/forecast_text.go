@@ -121,6 +121,9 @@ func forecastSentence(f *planned.Forecast) string {
 	switch f.End {
 	case planned.ForecastComplete:
 		text := fmt.Sprintf("complete after about %s, %s", inSeconds(f.Seconds), size)
+		if f.Begins {
+			return fmt.Sprintf("begun after about %s, %s; later passes complete it, forecast by --wait", inSeconds(f.Seconds), size)
+		}
 		if f.HousekeepingSeconds > 0 {
 			text += fmt.Sprintf("; housekeeping about %s later", inSeconds(f.HousekeepingSeconds))
 		}

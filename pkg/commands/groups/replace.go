@@ -204,7 +204,7 @@ func (o ReplaceOptions) Change(cluster string, chosen []v1beta2.ProcessGroupID) 
 	if o.skip {
 		first, words = operations.SkipExclusion(chosen), append(words, "--skip-exclusion")
 	}
-	c.Args, c.Stages = words, stages.MarkingForRemoval(first)
+	c.Args, c.Stages, c.Begins = words, stages.MarkingForRemoval(first), !o.Wait
 	if o.Wait {
 		c.Stages = stages.Replacing(first)
 	}

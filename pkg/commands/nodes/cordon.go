@@ -214,7 +214,7 @@ func (o CordonOptions) change(cluster string, nodes []string, taint *corev1.Tain
 	case evacuateNow:
 		marking = stages.MarkingForRemoval
 		first = append(first, operations.ReplaceAllOn(nodes, o.Max))
-		c.Args = append(c.Args, fmt.Sprintf("--max-concurrent=%d", o.Max))
+		c.Args, c.Begins = append(c.Args, fmt.Sprintf("--max-concurrent=%d", o.Max)), !o.Wait
 	case EvacuateByTaint:
 		if o.Wait {
 			first = append(first, stages.ReplaceFailed())

@@ -22,6 +22,9 @@ type Forecast struct {
 	Seconds float64 `json:"seconds"`
 	// HousekeepingSeconds is how long after that passes complete the housekeeping; 0 without any.
 	HousekeepingSeconds float64 `json:"housekeepingSeconds"`
+	// Begins is true if these passes only begin what the command is for: later ones, which the command does not
+	// run, have to complete it. With --wait they are a part of the forecast.
+	Begins bool `json:"begins,omitempty"`
 	// Phases are the actions of all passes by stage and kind, in the order of their first ones.
 	// Actions that only record observations are left out.
 	Phases []ForecastPhase `json:"phases"`
