@@ -406,6 +406,17 @@ func TestAConfigMapWithoutDataGetsTheConnectionString(t *testing.T) {
 	}
 }
 
+func TestARestartWaitsUntilEveryPodHasOtherProcesses(t *testing.T) {
+	c := newCluster(t)
+	p := c.plan()
+	c.held, c.lies = true, "restart"
+	ctx, clock := impatient(t)
+	r := Run{Cluster: c, Read: c.read, Clock: clock, Tool: func(pod *corev1.Pod, _ string) (admin.Transport, error) { return tool{c, pod.Name}, nil }}
+	if err := r.restart(ctx, p); err == nil || !strings.Contains(err.Error(), "3 pods without restarted processes") {
+		t.Errorf("a restart without effect: %v", err)
+	}
+}
+
 func TestAProcessIsRestartedOnlyOnceAnotherOneRuns(t *testing.T) {
 	before := recovery.Group{ID: "storage-1", Files: &datadir.Files{Processes: []int{11, 12}}}
 	for name, tc := range map[string]struct {

@@ -242,6 +242,22 @@ func TestUpdatePods(t *testing.T) {
 			},
 			Holds: "sample-stateless-105 cannot start container foundationdb: ImagePullBackOff",
 		},
+		"goes on beside a pod with data that is marked for removal and does not report once another one of its class does": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				log := stagestest.FirstOf(*s, v1beta2.ProcessClassLog)
+				log.MarkForRemoval(stagestest.Noon.Add(-time.Hour))
+				stagestest.UnresponsiveFor(s, log, 72*time.Hour)
+			}, Does: []string{onePod}, Holds: "2 remaining",
+		},
+		"does not wait for the pod of a group that is marked for removal": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				marked := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
+				marked.MarkForRemoval(stagestest.Noon.Add(-time.Hour))
+				marked.SetCondition(v1beta2.ConditionMissingPod, stagestest.Noon.Add(-time.Hour))
+				delete(s.Pods, marked.PodName(s.Cluster))
+				stagestest.DropProcess(s, marked)
+			}, Does: []string{"recreate pods: sample-storage-115"}, Holds: "1 remaining",
+		},
 		"goes on beside a stateless pod that does not report once another one of its class does": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				stagestest.DropProcess(s, stagestest.FirstOf(*s, v1beta2.ProcessClassStateless))
