@@ -24,11 +24,12 @@ import (
 const eventTimeout = 5 * time.Second
 
 // Auditor records the actions of a run: a line per action in a file, and Events on the
-// resource. If recording fails, it warns once and never stops the run.
+// resource. A run whose file cannot be continued changes nothing; once a run has changed
+// something, it warns once and never stops.
 type Auditor struct {
 	env    *session.Env
 	run    audit.Run
-	path   string // of the file; empty once writing failed
+	path   string // of the file; empty if there can be none
 	events *audit.Events
 
 	began map[actionKey]time.Time // of running actions, by stage and fingerprint
@@ -36,6 +37,8 @@ type Auditor struct {
 	// mute is true for the rest of a pass in which Events could not be written, and permanently
 	// once they are forbidden.
 	mute, forbidden, warned bool
+	// fileless is true once it was reported that the file is not written.
+	fileless bool
 }
 
 // NewAuditor returns the auditor of a change of a resource.
@@ -50,6 +53,37 @@ func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
 		a.withoutFile(err)
 	}
 	return a
+}
+
+// Audited returns an error if the audit file cannot be continued, or is the first on a disk that is full or fails.
+// Where there can be no file, nothing is refused: Events remain.
+func Audited(e *session.Env) error {
+	path, err := audit.Path(e.Getenv)
+	if err != nil {
+		return nil // whoever writes lines reports it
+	}
+	broken, is := errors.AsType[*audit.BrokenError](audit.Room(path))
+	if !is {
+		return nil
+	}
+	return &reconcile.RefusedError{Check: plan.Check{
+		ID: plan.CheckAudited, Gate: plan.GateAudit, Question: "can the audit file be continued?",
+		Evidence: broken.Error() + "; free space, or set XDG_STATE_HOME to another directory",
+	}}
+}
+
+// audited is an actor that begins no pass whose actions could not be recorded.
+type audited struct {
+	reconcile.Actor
+	env *session.Env
+}
+
+// Begin implements reconcile.Actor.
+func (a audited) Begin(ctx context.Context) error {
+	if err := Audited(a.env); err != nil {
+		return err
+	}
+	return a.Actor.Begin(ctx)
 }
 
 // report returns the observer of a pass. Events are written at the end of each stage, after
@@ -123,8 +157,10 @@ func (a *Auditor) record(stage plan.StageName, action plan.Action, err error) {
 }
 
 func (a *Auditor) withoutFile(err error) {
-	a.path = ""
-	a.env.Logf("warning: no audit file is written: %s", err)
+	if !a.fileless {
+		a.env.Logf("warning: no audit file is written: %s", err)
+	}
+	a.fileless = true
 }
 
 // writeEvents writes the Events of a stage. After the first failure no more are written in this

@@ -222,6 +222,9 @@ func (p *Passes) once(ctx context.Context) error {
 	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
 	pass.Observer, pass.Actor, pass.Permit = bound{ofOne{p.observer(), &p.uid}, &p.Approved}, p.Session, p.Approved.Permits
 	pass.Continues = p.Last.Acted > 0
+	if !pass.Continues && (p.acted == 0 || !p.Wait) { // else the run has begun, and ends what it began
+		pass.Actor = audited{p.Session, p.Env}
+	}
 	done, err := pass.Run(ctx)
 	s, known := pass.Current(plan.Database)
 	p.lastRead = lastRead{database: s.Database, known: known}

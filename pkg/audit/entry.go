@@ -1,6 +1,6 @@
 // Package audit stores what was done to clusters: a line per action in a file of the user, and
 // Events on the cluster's object. It has only the descriptions of actions, so that it contains
-// no content of an object, and it decides nothing: a failed write stops no run.
+// no content of an object. A run that cannot record changes nothing, and one that has begun goes on.
 package audit
 
 import (

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -123,8 +125,78 @@ func TestSimilarActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 	}
 }
 
-// A failure to record is reported once, and the command does all its work.
-func TestCommandsContinueIfTheAuditCannotBeWritten(t *testing.T) {
+// unwritable makes the audit file one that exists and takes no line.
+func (g *given) unwritable() {
+	g.t.Helper()
+	if err := os.RemoveAll(g.auditFile()); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(g.auditFile(), "in the way"), 0o700); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func TestNothingIsChangedIfTheAuditFileCannotBeContinued(t *testing.T) {
+	for _, line := range []string{"reconcile sample --yes", "reconcile sample --yes --wait", "replace sample storage-71671 --yes", "restart sample --class storage --yes", "pause sample", "cordon node-1 -c sample --evacuate=none"} {
+		t.Run(line, func(t *testing.T) {
+			g := up(t)
+			g.cluster.Resource.Spec.ProcessCounts.Storage++
+			g.cluster.Resource.Generation++
+			g.unwritable()
+			before, err := json.Marshal([]any{g.cluster.Resource, g.cluster.Pods})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code := g.run(strings.Fields(line)...); code != exit.ExitRefused {
+				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			}
+			for _, want := range []string{"G-AUDIT: can the audit file be continued? ", "free space, or set XDG_STATE_HOME to another directory"} {
+				if !strings.Contains(g.out.String()+g.err.String(), want) {
+					t.Errorf("%q is not printed: %s%s", want, &g.out, &g.err)
+				}
+			}
+			after, err := json.Marshal([]any{g.cluster.Resource, g.cluster.Pods})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(before), string(after)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReadingNeedsNoAuditFile(t *testing.T) {
+	g := up(t)
+	g.unwritable()
+	for _, line := range []string{"status sample", "reconcile sample --dry-run", "reconcile sample --yes"} { // the last has nothing to do
+		if code := g.run(strings.Fields(line)...); code != exit.ExitDone {
+			t.Errorf("%s: exit code %d: %s", line, code, &g.err)
+		}
+	}
+}
+
+// What is half done is completed: a disk that fills up in between is reported once.
+func TestARunThatHasBegunContinuesWithoutTheAuditFile(t *testing.T) {
+	g := newGiven(t)
+	broken := false
+	g.clock.onTimer = func(time.Duration) bool {
+		if !broken && len(g.cluster.Pods) > 0 {
+			broken = true
+			g.unwritable()
+		}
+		return false
+	}
+	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || !broken {
+		t.Errorf("exit code %d, without a file since some time: %t: %s", code, broken, &g.err)
+	}
+	if n := strings.Count(g.err.String(), "warning: no audit file is written: "); n != 1 {
+		t.Errorf("printed %d times, want once: %s", n, &g.err)
+	}
+}
+
+// Where no file is possible, Events remain: that is reported once, and the command does all its work.
+func TestCommandsContinueWhereNoAuditFileIsPossible(t *testing.T) {
 	tests := map[string]struct {
 		given func(*given)
 		says  string

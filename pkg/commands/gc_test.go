@@ -105,6 +105,17 @@ func TestGCRemovesItemsWithoutAnOwnerAfterApproval(t *testing.T) {
 	}
 }
 
+func TestGCRemovesNothingIfTheAuditFileCannotBeContinued(t *testing.T) {
+	g := littered(t)
+	g.unwritable()
+	if code := g.gc(g.removing(nil), "sample", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "G-AUDIT") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if g.cluster.Services["stray"] == nil || !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Error("something was removed")
+	}
+}
+
 func TestAPVCWithoutAnOwnerIsRemovedOnlyIfNamed(t *testing.T) {
 	g := littered(t)
 	if code := g.gc(g.removing(nil), "sample", "--dry-run", "--pvc", "other"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "--pvc other") {

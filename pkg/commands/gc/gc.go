@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -143,7 +144,7 @@ func (o options) approved(ctx context.Context, env *session.Env, found findings)
 	if err := session.MayDo(ctx, env, found.key.Namespace, needs(found.view)); err != nil {
 		return err
 	}
-	if err := o.gates(ctx, found); err != nil {
+	if err := o.gates(ctx, env, found); err != nil {
 		return err
 	}
 	if o.yes {
@@ -158,8 +159,11 @@ func (o options) approved(ctx context.Context, env *session.Env, found findings)
 	return env.Prompt().Confirm(ctx, fmt.Sprintf("Remove %s?", phrase.Count(len(found.view.Removable()), "item")))
 }
 
-// gates refuses while an operator manages the cluster.
-func (o options) gates(ctx context.Context, found findings) error {
+// gates refuses while an operator manages the cluster, and what could not be recorded.
+func (o options) gates(ctx context.Context, env *session.Env, found findings) error {
+	if err := apply.Audited(env); err != nil {
+		return err
+	}
 	if found.session == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -117,7 +118,7 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return err
 	}
-	if err := o.allowed(ctx, current, p); err != nil {
+	if err := o.allowed(ctx, env, current, p); err != nil {
 		return err
 	}
 	if err := templatesAllowed(session.TemplateRestrictions(env), current.seen.Cluster, p); err != nil {
@@ -130,7 +131,10 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 }
 
 // allowed refuses before the prompt what would be refused after it.
-func (o applyOptions) allowed(ctx context.Context, current reading, p recovery.Plan) error {
+func (o applyOptions) allowed(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
+	if err := apply.Audited(env); err != nil {
+		return err
+	}
 	if moved := p.Moved(current.facts); len(moved) > 0 {
 		return stale(&execute.MovedError{Differences: moved})
 	}

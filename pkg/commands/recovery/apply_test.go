@@ -1,15 +1,33 @@
 package recovery
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
+
+func TestARecoveryRequiresAnAuditFileThatCanBeContinued(t *testing.T) {
+	state := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(state, "kubectl-fdb", "audit.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := &session.Env{Getenv: func(string) string { return state }}
+	err := applyOptions{}.allowed(t.Context(), env, reading{}, recovery.Plan{})
+	if refused, is := errors.AsType[*reconcile.RefusedError](err); !is || refused.Check.Gate != plan.GateAudit {
+		t.Errorf("got %v, want a refusal", err)
+	}
+}
 
 func TestARecoveryCreatesNoPodThatTheRestrictionsForbid(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}

@@ -6,6 +6,7 @@ type CheckID string
 
 // Checks of the database as a whole.
 const (
+	CheckAudited                 CheckID = "audited"                   // the audit file of this machine can be continued
 	CheckAvailable               CheckID = "available"                 // the database is available
 	CheckOwnDatabase             CheckID = "own-database"              // the status document is of this cluster's database
 	CheckStatusRecent            CheckID = "status-recent"             // the status document is recent

@@ -40,6 +40,7 @@ type Gate string
 
 // The gates that a pass can encounter.
 const (
+	GateAudit     Gate = "G-AUDIT"      // the audit file of this machine can be continued
 	GateAvailable Gate = "G-AVAIL"      // the database is available
 	GateBackup    Gate = "G-BACKUP"     // the backup on the tag belongs to this resource
 	GateBudget    Gate = "G-BUDGET"     // enough processes up to exclude one
