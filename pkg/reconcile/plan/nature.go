@@ -54,7 +54,7 @@ var ordinaryGates = map[Gate]bool{
 	GateBudget: true, GateExcluded: true, GateReplicas: true, GateDD: true, GateGens: true, GateLease: true,
 	GateLock: true, GateMaintain: true, GateQoS: true, GateRecovery: true, GateSync: true, GateUptime: true,
 
-	GateAdmission: false, GateAvailable: false, GateBackup: false, GateClock: false, GateConfig: false, GateCoord: false, GateDBLock: false, GateDeny: false,
+	GateAdmission: false, GateAudit: false, GateAvailable: false, GateBackup: false, GateClock: false, GateConfig: false, GateCoord: false, GateDBLock: false, GateDeny: false,
 	GateLockOwner: false, GateOperator: false, GatePlan: false, GateRestore: false, GateDeletion: false,
 }
 
