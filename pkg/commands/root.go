@@ -53,7 +53,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
-		err = asUsage(err, about)
+		err = asUsage(err, about, args)
 	}
 	err = env.Connection().Located(pointToRights(env, err, about))
 	printError(env, err, args)
@@ -82,11 +82,22 @@ func pointToRights(e *session.Env, err error, about *cobra.Command) error {
 }
 
 // asUsage marks errors that cobra returned before any of our code ran.
-func asUsage(err error, about *cobra.Command) error {
+func asUsage(err error, about *cobra.Command, args []string) error {
 	if _, known := errors.AsType[*exit.Error](err); known {
 		return err
 	}
+	if !about.HasParent() && about.ParseFlags(args) == nil {
+		err = fmt.Errorf("%w%s", err, session.OrMeant(about.Flags().Arg(0), commandNames(about)))
+	}
 	return exit.Usage(err, about.CommandPath()+" --help")
+}
+
+func commandNames(parent *cobra.Command) []string {
+	var names []string
+	for _, c := range parent.Commands() {
+		names = append(names, c.Name())
+	}
+	return names
 }
 
 func newRoot(env *session.Env) *cobra.Command {
@@ -97,9 +108,11 @@ func newRoot(env *session.Env) *cobra.Command {
 
 kubectl fdb reconciles FoundationDBCluster, FoundationDBBackup and FoundationDBRestore
 resources on demand. No operator has to run.`,
-		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Annotations:  map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl fdb"},
+		SilenceUsage: true,
+		// Suggestions are those of session.OrMeant, as everywhere.
+		DisableSuggestions: true,
+		SilenceErrors:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			env.Global.NoteTyped(cmd.Root().PersistentFlags())
 			if err := session.CheckDurations(cmd.Flags()); err != nil {
@@ -317,7 +330,9 @@ func printError(e *session.Env, err error, args []string) {
 		return
 	}
 	if !f.Printed {
-		layout.Entry(e.ErrOut, "error: ", exit.Explain(f.Err))
+		for _, one := range exit.Each(f.Err) {
+			layout.Entry(e.ErrOut, "error: ", exit.Explain(one))
+		}
 	}
 	for _, d := range f.Differences {
 		layout.Entry(e.ErrOut, "  ", d.Message)

@@ -27,7 +27,7 @@ func TestAnInvalidCommandLinePrintsTheExpectedUsage(t *testing.T) {
 			[]string{"status", "--transport", "exec", "--cluster-file", "f"},
 			"error: transport exec uses the cluster files of the pods and takes no other\n",
 		},
-		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"\n\nDid you mean this?\n\tstatus\n" +
+		"a command that there is not": {[]string{"statsu"}, "error: unknown command \"statsu\" for \"kubectl fdb\"; did you mean status?\n" +
 			"hint: kubectl fdb --help\n"},
 	}
 	for name, tc := range tests {

@@ -127,12 +127,12 @@ func (e *Env) Touch() {
 }
 
 // Logf prints a line of progress, unless --quiet is set.
-func (e *Env) Logf(layout string, args ...any) {
+func (e *Env) Logf(words string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lastOutput, e.reports = e.Clock.Now(), 0
 	if !e.Global.Quiet {
-		fmt.Fprintf(e.ErrOut, layout+"\n", args...)
+		fmt.Fprintln(e.ErrOut, layout.OneLine(e.ErrOut, fmt.Sprintf(words, args...)))
 	}
 }
 

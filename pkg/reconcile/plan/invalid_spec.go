@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -39,11 +38,11 @@ func InvalidSpecError(fields []InvalidField) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	messages := make([]string, len(fields))
+	all := make([]error, len(fields))
 	for i, f := range fields {
-		messages[i] = f.Message
+		all[i] = errors.New(f.Message)
 	}
-	return errors.New(strings.Join(messages, "\n"))
+	return errors.Join(all...)
 }
 
 // withoutSpec are the stages that do the same whatever the spec has: they end or show what users began, or write one

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 
@@ -234,6 +235,26 @@ func Worst(errs []error) int {
 		}
 	}
 	return ExitDone
+}
+
+// Each returns the errors that were joined, each of which is printed for itself.
+func Each(err error) []error {
+	var all []error
+	switch one := err.(type) {
+	case *Error:
+		return Each(one.Err)
+	case *reconcile.InvalidSpecError:
+		return Each(one.Err)
+	case interface{ Unwrap() []error }:
+		if reflect.TypeOf(err) != reflect.TypeOf(errors.Join(err)) {
+			return []error{err} // its text is more than those of the errors in it
+		}
+		for _, inner := range one.Unwrap() {
+			all = append(all, Each(inner)...)
+		}
+		return all
+	}
+	return []error{err}
 }
 
 // Explain makes an API error name which verb on which resource was forbidden where, and reports in

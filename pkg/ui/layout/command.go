@@ -11,7 +11,8 @@ func IsCommand(hint string) bool { return strings.HasPrefix(hint, "kubectl ") }
 
 // Entry prints a text after its label, which may be empty or only an indentation. A command is
 // printed such that it can be copied; other text is wrapped at words, and continues below its
-// beginning.
+// beginning. Where the width is unknown, as on a pipe, each text is one line: what reads lines, such as the
+// runner of a pipeline, must not take a line of an error for one of its own.
 func Entry(w io.Writer, label, text string) { fmt.Fprintln(w, Labeled(label, text, Width(w))) }
 
 // Labeled returns what Entry prints within width cells, without the end of the last line.
@@ -20,17 +21,31 @@ func Labeled(label, text string, width int) string {
 	if IsCommand(text) {
 		return strings.Join(Command(label, text, width), "\n")
 	}
+	if width <= 0 {
+		return label + oneLine(text, `\n`)
+	}
 	hang := hangOf(label, width)
 	var all []string
 	for i, line := range strings.Split(text, "\n") {
-		if i > 0 && width > 0 {
+		if i > 0 {
 			label = strings.Repeat(" ", hang)
-		} else if i > 0 {
-			label = ""
 		}
 		all = append(all, Wrap(label+line, width, hang)...)
 	}
 	return strings.Join(all, "\n")
+}
+
+// OneLine returns a text as one line where the width is unknown, as Entry does. On a terminal its other lines are
+// indented.
+func OneLine(w io.Writer, text string) string {
+	if Width(w) <= 0 {
+		return oneLine(text, `\n`)
+	}
+	return oneLine(text, "\n    ")
+}
+
+func oneLine(text, end string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", end)
 }
 
 // hangOf returns where text after a label continues: below its beginning, unless too little of the

@@ -79,11 +79,23 @@ func TestAPageWrapsAnyText(t *testing.T) {
 // A width that is unknown, and a writer that is no terminal, change nothing.
 func TestTextIsNotWrappedWithoutAKnownWidth(t *testing.T) {
 	var page, pipe bytes.Buffer
-	text := strings.Repeat("word ", 100) + "\n"
+	text := strings.Repeat("word ", 100)
 	Entry(NewPage(&page, func() int { return 0 }), "hint: ", text)
 	Entry(&pipe, "hint: ", text)
 	if want := "hint: " + text + "\n"; page.String() != want || pipe.String() != want {
 		t.Errorf("page %q, pipe %q", &page, &pipe)
+	}
+}
+
+// What reads lines on a pipe, such as the runner of a pipeline, obeys those that begin with "::".
+func TestATextIsOneLineOnAPipe(t *testing.T) {
+	var pipe bytes.Buffer
+	Entry(&pipe, "error: ", "first\n::error::x\r\n\n")
+	if want := `error: first\n::error::x` + "\n"; pipe.String() != want {
+		t.Errorf("got %q, want %q", &pipe, want)
+	}
+	if got := OneLine(&pipe, "first\nsecond\n"); got != `first\nsecond` {
+		t.Errorf("got %q", got)
 	}
 }
 
