@@ -129,6 +129,9 @@ func forecastSentence(f *planned.Forecast) string {
 		}
 		return text
 	case planned.ForecastBlocked:
+		if f.Totals.Actions == 0 { // a pass is only repeated to see whether time alone resolves it
+			return "blocked before any action: manual intervention is required"
+		}
 		return fmt.Sprintf("blocked %s: manual intervention is required", endOf(f, size))
 	case planned.ForecastWaiting:
 		return fmt.Sprintf("not complete %s: it waits for something that does not happen by itself", endOf(f, size))
