@@ -84,6 +84,14 @@ func (t Problem) Text() string {
 	return "its pod " + t.Message
 }
 
+// TextOfEach returns the problem as one clause of a sentence about several process groups that all have it.
+func (t Problem) TextOfEach() string {
+	if t.Object != "" {
+		return t.Text() // names what is of one of them
+	}
+	return "the pod of each " + t.Message
+}
+
 // ProblemOf returns the first problem of a process group, in the order in which each explains
 // the following ones; nil without any.
 func (f Facts) ProblemOf(g *v1beta2.ProcessGroupStatus) *Problem {

@@ -56,10 +56,14 @@ func (p *whyPage) outage(v why.OutageView) {
 	}
 }
 
+// maxHeadline is how long the summary may be: the chain below has the whole text.
+const maxHeadline = 240
+
 // headline prints the summary and the first command, which gets a line of its own where both do
 // not fit on one.
 func (p *whyPage) headline(v why.Report) {
-	line := p.o.in(colorOfWhy(v.State), v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+whyReportHeadline(v))
+	text := layout.Clean(v.Metadata.Namespace + "/" + v.Metadata.Cluster + ": " + whyReportHeadline(v)) // a part of a secret is recognized as none
+	line := p.o.in(colorOfWhy(v.State), layout.Cut(text, maxHeadline))
 	if len(v.Next) == 0 {
 		p.entry("", line)
 		return

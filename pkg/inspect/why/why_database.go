@@ -165,7 +165,11 @@ func (w *why) problems(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
 }
 
 func link(t inspect.Problem, subject, remark string) Link {
-	return Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, command: t.Command, key: "problem", problem: t.Key, own: t.Own}
+	l := Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, command: t.Command, key: "problem", problem: t.Key, own: t.Own}
+	if subject == "" {
+		l.each = t.TextOfEach() + remark
+	}
+	return l
 }
 
 // inspections returns the command that shows more of the first problem in a tree of reasons.

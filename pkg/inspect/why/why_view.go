@@ -107,6 +107,8 @@ type Link struct {
 	own bool
 	// problem identifies the problem of a pod that the link is about.
 	problem inspect.ProblemKey
+	// each is the message about several process groups, where it is another one; empty elsewhere.
+	each string
 	// check is the safety question that the link is about.
 	check plan.Check
 }
@@ -294,6 +296,7 @@ const forOthers = " (and alike for the others)"
 func alikeForAll(links []Link) []Link {
 	links = slices.Clone(links)
 	for i := range links {
+		links[i].Message, links[i].each = phrase.Or(links[i].each, links[i].Message), ""
 		if links[i].own {
 			links[i].Message, links[i].own = links[i].Message+forOthers, false
 		}

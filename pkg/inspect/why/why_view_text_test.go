@@ -220,7 +220,7 @@ func TestTheFirstLineOfWhyShowsTheCauseAndNextCommand(t *testing.T) {
 				inspecttest.Unresponsiveness(in.Snapshot, "storage-3", 0)
 				inspecttest.Unresponsiveness(in.Snapshot, "storage-4", 0)
 			}, state: why.Blocked,
-			want: "storage-3, storage-4 have MissingProcesses: its pod is Running, and 0 of 1 process reports to the database  next: kubectl logs",
+			want: "storage-3, storage-4 have MissingProcesses: the pod of each is Running, and 0 of 1 process reports to the database  next: kubectl logs",
 		},
 		"a step that failed": {
 			given: func(in *why.Input) { in.Plan.Pass.Failures = []string{"AddPods: no such image type"} }, state: why.Blocked,
