@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Footer are lines that stay at the bottom of a terminal, below all that is written to its pages.
@@ -83,7 +81,7 @@ func (f *Footer) draw(b *strings.Builder) {
 		return
 	}
 	for _, line := range f.lines {
-		b.WriteString(Cut(phrase.VisibleLine(line), width-1) + "\n")
+		b.WriteString(Cut(cleanLine(line), width-1) + "\n")
 		f.drawn++
 	}
 }

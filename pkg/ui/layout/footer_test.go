@@ -88,6 +88,18 @@ func TestAFooterFitsItsTerminal(t *testing.T) {
 	}
 }
 
+// A part of a secret is recognized as none.
+func TestAFooterIsCutAfterItsSecretsAreHidden(t *testing.T) {
+	var terminal bytes.Buffer
+	for width := range 80 {
+		terminal.Reset()
+		layout.NewFooter(&terminal, func() int { return width }).Show("waiting: the pod reports ghp_PLNT0123456789PLNT0123456789PLNT0123")
+		if strings.Contains(terminal.String(), "PLNT") {
+			t.Errorf("at %d: %q", width, terminal.String())
+		}
+	}
+}
+
 func TestTruncatedTextEndsWithAnEllipsis(t *testing.T) {
 	for text, want := range map[string]string{"short": "short", "twelve cells": "twelve ce…", "日本語日本語": "日本語日…"} {
 		if got := layout.Cut(text, 10); got != want {
