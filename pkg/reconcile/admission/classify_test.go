@@ -26,6 +26,19 @@ func quota(name string, hard, used corev1.ResourceList) func(*plan.NamespaceFact
 	}
 }
 
+// scoped is a full quota of pods in a scope, which is a plain one without an operator.
+func scoped(scope corev1.ResourceQuotaScope, by corev1.ScopeSelectorOperator, values ...string) func(*plan.NamespaceFacts) {
+	return func(f *plan.NamespaceFacts) {
+		quota("q", amounts("pods", "7"), amounts("pods", "7"))(f)
+		spec := &f.Quotas[0].Spec
+		if by == "" {
+			spec.Scopes = []corev1.ResourceQuotaScope{scope}
+			return
+		}
+		spec.ScopeSelector = &corev1.ScopeSelector{MatchExpressions: []corev1.ScopedResourceSelectorRequirement{{ScopeName: scope, Operator: by, Values: values}}}
+	}
+}
+
 func limits(item corev1.LimitRangeItem) func(*plan.NamespaceFacts) {
 	return func(f *plan.NamespaceFacts) {
 		f.Limits = []corev1.LimitRange{{ObjectMeta: metav1.ObjectMeta{Name: "range"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{item}}}}
@@ -63,6 +76,15 @@ func TestTheRuleThatRefusesAnObjectIsFoundByFacts(t *testing.T) {
 		"a quota counts objects by kind":                        {object: small, facts: quota("q", amounts("count/pods", "7"), amounts("count/pods", "7")), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
 		"a quota of memory has less than requested":             {object: small, facts: quota("q", amounts("requests.memory", "8Gi"), amounts("requests.memory", "7680Mi")), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
 		"a quota of limits":                                     {object: small, facts: quota("q", amounts("limits.cpu", "8"), amounts("limits.cpu", "7")), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
+		"a full quota of pods with a deadline":                  {object: small, facts: scoped(corev1.ResourceQuotaScopeTerminating, ""), want: admission.Cause{Kind: plan.RefusedByPolicy}},
+		"a full quota of pods without a deadline":               {object: small, facts: scoped(corev1.ResourceQuotaScopeNotTerminating, ""), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
+		"a full quota of pods without requests":                 {object: small, facts: scoped(corev1.ResourceQuotaScopeBestEffort, ""), want: admission.Cause{Kind: plan.RefusedByPolicy}},
+		"a full quota of pods with requests":                    {object: small, facts: scoped(corev1.ResourceQuotaScopeNotBestEffort, ""), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
+		"a full quota of another priority class":                {object: small, facts: scoped(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpIn, "high"), want: admission.Cause{Kind: plan.RefusedByPolicy}},
+		"a full quota of all priority classes but one":          {object: small, facts: scoped(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpNotIn, "high"), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
+		"a full quota of pods with a priority class":            {object: small, facts: scoped(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpExists), want: admission.Cause{Kind: plan.RefusedByPolicy}},
+		"a full quota of pods without a priority class":         {object: small, facts: scoped(corev1.ResourceQuotaScopePriorityClass, corev1.ScopeSelectorOpDoesNotExist), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
+		"a full quota of PVCs by attributes":                    {object: small, facts: scoped(corev1.ResourceQuotaScopeVolumeAttributesClass, corev1.ScopeSelectorOpExists), want: admission.Cause{Kind: plan.RefusedByPolicy}},
 		"a quota requires values":                               {object: podOf(nil, nil), facts: quota("q", amounts("limits.cpu", "8"), nil), want: admission.Cause{Kind: plan.RefusedByQuotaValues, By: "q"}},
 		"a quota of storage":                                    {object: claim("16Gi", ""), facts: quota("q", amounts("requests.storage", "20Gi"), amounts("requests.storage", "16Gi")), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},
 		"a quota of one storage class":                          {object: claim("16Gi", "fast"), facts: quota("q", amounts("fast.storageclass.storage.k8s.io/persistentvolumeclaims", "1"), amounts("fast.storageclass.storage.k8s.io/persistentvolumeclaims", "1")), want: admission.Cause{Kind: plan.RefusedByQuota, By: "q"}},

@@ -90,7 +90,7 @@ func claimUsage(claim *corev1.PersistentVolumeClaim) corev1.ResourceList {
 // exhausted returns the names of the quotas that have no room for an object.
 func exhausted(quotas []corev1.ResourceQuota, o metav1.Object) (names []string) {
 	for _, q := range quotas {
-		if len(LacksRoom(q, Usage(o))) > 0 {
+		if len(LacksRoom(q, UsageIn(q, o))) > 0 {
 			names = append(names, q.Name)
 		}
 	}
@@ -102,7 +102,7 @@ func exhausted(quotas []corev1.ResourceQuota, o metav1.Object) (names []string) 
 func LacksRoom(q corev1.ResourceQuota, more corev1.ResourceList) (names []string) {
 	for name, hard := range q.Status.Hard {
 		add, counts := more[name]
-		if !counts || add.IsZero() {
+		if !counts || add.Sign() <= 0 { // what it does not add to is not refused, even above the maximum
 			continue
 		}
 		used := q.Status.Used[name].DeepCopy()
@@ -128,6 +128,9 @@ func requiringValues(quotas []corev1.ResourceQuota, o metav1.Object) (names []st
 	}
 	used := podUsage(pod)
 	for _, q := range quotas {
+		if len(UsageIn(q, pod)) == 0 {
+			continue
+		}
 		for _, name := range perContainer {
 			if _, counts := q.Status.Hard[name]; counts && !has(used, name) {
 				names = append(names, q.Name)

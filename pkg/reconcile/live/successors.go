@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// readSuccessors tries, by a dry run, whether one more process group of each class would get its objects. Nothing is
-// created.
+// readSuccessors tries, by a dry run, whether one more process group of each class would get its objects, and reads
+// what decides about more of them. Nothing is created.
 func (r *reader) readSuccessors(ctx context.Context, c *v1beta2.FoundationDBCluster) (plan.SuccessorFacts, error) {
 	facts := plan.SuccessorFacts{Read: true, Refused: map[v1beta2.ProcessClass]plan.Refusal{}, Unknown: map[v1beta2.ProcessClass]string{}}
 	tried := map[v1beta2.ProcessClass]bool{}
@@ -29,6 +29,9 @@ func (r *reader) readSuccessors(ctx context.Context, c *v1beta2.FoundationDBClus
 		} else if err != nil {
 			facts.Unknown[g.ProcessClass] = err.Error()
 		}
+	}
+	if len(tried) > 0 {
+		facts.Namespace = readNamespace(ctx, r.Client, c.Namespace)
 	}
 	return facts, ctx.Err()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -17,8 +18,9 @@ func TestSuccessorsAreTriedByADryRun(t *testing.T) {
 	if err := f.api.List(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	if s := f.observe(plan.ClusterResource | plan.Successors); !s.Successors.Read || len(s.Successors.Refused)+len(s.Successors.Unknown) > 0 {
-		t.Errorf("all are accepted: %+v", s.Successors)
+	f.store(&corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "pods", Namespace: key.Namespace}})
+	if s := f.observe(plan.ClusterResource | plan.Successors); !s.Successors.Read || len(s.Successors.Refused)+len(s.Successors.Unknown) > 0 || len(s.Successors.Namespace.Quotas) != 1 {
+		t.Errorf("all are accepted, beside one quota: %+v", s.Successors)
 	}
 	f.log.refuse = func(r string) error {
 		if strings.HasPrefix(r, "create Pod sample-storage-") {

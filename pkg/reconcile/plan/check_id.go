@@ -52,6 +52,7 @@ const (
 	CheckFirstObjects       CheckID = "first-objects"         // the API server accepts the first objects of a cluster
 	CheckReplaceable        CheckID = "replaceable"           // replace marks the process group for removal, now or later
 	CheckSuccessorAccepted  CheckID = "successor-accepted"    // the API server accepts the objects of a successor; the subject is the class
+	CheckRecreationFits     CheckID = "recreation-fits"       // the quotas have room for a recreated pod that is larger; the subject is the group
 	CheckDetectorKnown      CheckID = "detector-known"        // the CronJob of the failure detector could be read
 	CheckKept               CheckID = "kept"                  // the spec keeps the process group; the subject is the group
 	CheckKeptExist          CheckID = "kept-exist"            // the process groups that the spec keeps exist

@@ -10,4 +10,6 @@ type SuccessorFacts struct {
 	Refused map[v1beta2.ProcessClass]Refusal
 	// Unknown is why the dry run of a class did not show it.
 	Unknown map[v1beta2.ProcessClass]string
+	// Namespace are the quotas and ranges that decide about more than one object, and about larger ones.
+	Namespace NamespaceFacts
 }

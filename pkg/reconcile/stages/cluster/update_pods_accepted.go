@@ -19,42 +19,77 @@ func deletesPods(d plan.Decision) bool {
 // keepRefused returns the decision without the deletion of pods that the API server would not accept again with the
 // current spec: the pod that runs stays.
 func keepRefused(s plan.Snapshot, d plan.Decision) plan.Decision {
-	var kept []v1beta2.ProcessGroupID
-	var evidence string
-	checked := map[v1beta2.ProcessClass]plan.Check{}
-	accepted := func(id v1beta2.ProcessGroupID) bool {
-		class := s.Cluster.ProcessGroup(id).ProcessClass
-		c, seen := checked[class]
-		if !seen {
-			c = safety.RecreationAccepted(s, class)
-			checked[class] = c
-			d.Checks = append(d.Checks, c)
-		}
-		if !c.OK {
-			kept, evidence = append(kept, id), c.Evidence
-		}
-		return c.OK
-	}
-	var actions []plan.Action
-	for _, a := range d.Actions {
-		deletion, is := a.(plan.DeletePods)
-		if is {
-			deletion.Pods = slices.DeleteFunc(slices.Clone(deletion.Pods), func(p plan.PodOfGroup) bool { return !accepted(p.Group) })
-			a = deletion
-		}
-		if !is || len(deletion.Pods) > 0 {
-			actions = append(actions, a)
-		}
-	}
-	if len(kept) == 0 {
+	if !deletesPods(d) {
 		return d
 	}
-	d.Hold = &plan.Hold{
-		Code: plan.HoldAdmissionRefused, Manual: true, Subjects: phrase.Strings(kept), Detail: evidence,
-		Reason: fmt.Sprintf("%s %s the old spec: the API server would not accept the new pod", readings.SomeOf(kept), phrase.Either(len(kept), "keeps", "keep")),
+	a := &acceptance{s: s, room: safety.NewRecreationRoom(s), classes: map[v1beta2.ProcessClass]plan.Check{}}
+	var actions []plan.Action
+	for _, action := range d.Actions {
+		deletion, is := action.(plan.DeletePods)
+		if is {
+			deletion.Pods = slices.DeleteFunc(slices.Clone(deletion.Pods), func(p plan.PodOfGroup) bool { return !a.accepts(p.Group) })
+			action = deletion
+		}
+		if !is || len(deletion.Pods) > 0 {
+			actions = append(actions, action)
+		}
 	}
+	d.Checks = append(d.Checks, a.checks...)
+	if len(a.kept) == 0 {
+		return d
+	}
+	d.Hold = a.hold()
 	if d.Actions = actions; !deletesPods(d) {
 		d.Actions, d.Why = nil, ""
 	}
 	return d
+}
+
+// acceptance are the answers about the pods that would be recreated.
+type acceptance struct {
+	s       plan.Snapshot
+	room    *safety.RecreationRoom
+	classes map[v1beta2.ProcessClass]plan.Check
+	checks  []plan.Check
+	kept    []v1beta2.ProcessGroupID
+	// refused is the check of the first pod that is kept for a rule that only a user changes, or for a quota.
+	refused *plan.Check
+}
+
+func (a *acceptance) accepts(id v1beta2.ProcessGroupID) bool {
+	c := a.ofClass(a.s.Cluster.ProcessGroup(id).ProcessClass)
+	if c.OK {
+		if c = a.room.Fits(id); !c.OK {
+			a.checks = append(a.checks, c)
+		}
+	}
+	if !c.OK {
+		a.kept = append(a.kept, id)
+		if a.refused == nil || a.refused.ID == plan.CheckRecreationFits {
+			a.refused = &c
+		}
+	}
+	return c.OK
+}
+
+func (a *acceptance) ofClass(class v1beta2.ProcessClass) plan.Check {
+	c, asked := a.classes[class]
+	if !asked {
+		c = safety.RecreationAccepted(a.s, class)
+		a.classes[class] = c
+		a.checks = append(a.checks, c)
+	}
+	return c
+}
+
+func (a *acceptance) hold() *plan.Hold {
+	h := &plan.Hold{
+		Code: plan.HoldAdmissionRefused, Manual: true, Subjects: phrase.Strings(a.kept), Detail: a.refused.Evidence,
+		Reason: fmt.Sprintf("%s %s the old spec: the API server would not accept the new pod", readings.SomeOf(a.kept), phrase.Either(len(a.kept), "keeps", "keep")),
+	}
+	if a.refused.ID == plan.CheckRecreationFits {
+		h.Code, h.Manual, h.RetryAfter = plan.HoldQuotaExhausted, false, plan.PodDelay
+		h.Reason = fmt.Sprintf("%s %s the old spec: a ResourceQuota has no room for the larger pod", readings.SomeOf(a.kept), phrase.Either(len(a.kept), "keeps", "keep"))
+	}
+	return h
 }
