@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -43,14 +44,20 @@ func (s *seen) report(e reconcile.Event) {
 // foresee adds a forecast of all passes to a plan with something to do.
 func (r *Run) foresee(ctx context.Context, view *planned.PlanView) error {
 	if r.NoForecast || !r.hasFuture(*view) {
+		r.weigh(ctx, view)
 		return nil
 	}
-	f, err := r.play(ctx)
-	if err == nil {
-		f.Begins = r.begins && f.Unavailable == nil
-		view.Forecast = &f
+	peak := r.peak(ctx)
+	f, err := r.play(ctx, peak)
+	if err != nil {
+		return err
 	}
-	return err
+	f.Begins = r.begins && f.Unavailable == nil
+	view.Forecast = &f
+	if view.NamespaceRules = peak.Rules(); f.Unavailable != nil {
+		r.weigh(ctx, view)
+	}
+	return nil
 }
 
 // simulate adds simulations with failures to a plan with something to do.
@@ -75,14 +82,14 @@ func (r *Run) hasFuture(view planned.PlanView) bool {
 
 // play forecasts; what keeps it from that, other than the end of the command, is part of the
 // forecast.
-func (r *Run) play(ctx context.Context) (planned.Forecast, error) {
+func (r *Run) play(ctx context.Context, peak *admission.Peak) (planned.Forecast, error) {
 	s, err := r.completed(ctx)
 	if err != nil {
 		return planned.NoForecastFor(noForecastFacts, err.Error()), ctx.Err()
 	}
 	limited, stop := context.WithTimeout(ctx, longestForecast)
 	defer stop()
-	f, err := forecast.Play(limited, forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed})
+	f, err := forecast.Play(limited, forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed, Peak: peak})
 	if err != nil {
 		return planned.NoForecastFor(noForecastTime, ""), ctx.Err()
 	}

@@ -176,10 +176,10 @@ func (a *approving) show(ctx context.Context) (planned.PlanView, error) {
 	if err != nil {
 		return view, err
 	}
-	if a.Wait { // else no later pass follows
-		if err := a.foresee(ctx, &view); err != nil {
-			return view, err
-		}
+	if !a.Wait { // no later pass follows
+		a.weigh(ctx, &view)
+	} else if err := a.foresee(ctx, &view); err != nil {
+		return view, err
 	}
 	return view, a.showView(view, done)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -26,6 +27,8 @@ type Request struct {
 	PodStart time.Duration
 	// MoveRate is how many bytes of data move per second; 0 means DefaultMoveRate.
 	MoveRate int64
+	// Peak takes what the pods and PVCs add to quotas at most; nil for nothing.
+	Peak *admission.Peak
 }
 
 // What durations are computed from, unless a request has its own.

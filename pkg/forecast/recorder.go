@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -16,6 +17,7 @@ import (
 // recorder makes a forecast of the events of all passes.
 type recorder struct {
 	w      *sim.Cluster
+	peak   *admission.Peak
 	start  time.Time
 	before sim.Counters
 	// known are the process groups that exist when the forecast begins.
@@ -39,7 +41,7 @@ func newRecorder(w *sim.Cluster, r Request) *recorder {
 	for _, g := range r.Observed.Groups() {
 		known[g.ProcessGroupID] = true
 	}
-	rec := &recorder{w: w, start: w.Now(), known: known, newest: map[*planned.ForecastWait]inspect.HoldRecord{}, before: w.Counters()}
+	rec := &recorder{w: w, peak: r.Peak, start: w.Now(), known: known, newest: map[*planned.ForecastWait]inspect.HoldRecord{}, before: w.Counters()}
 	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate}
 	rec.forecast.Totals.PodsNow = len(w.Pods)
 	rec.countPods()
@@ -60,6 +62,9 @@ func (r *recorder) report(e reconcile.Event) {
 	case reconcile.ActionDone:
 		if e.Err == nil && !plan.Records(e.Action) {
 			r.acted(e.Stage, e.Action)
+		}
+		if e.Err == nil && r.peak != nil && r.peak.Acted(e.Action) {
+			r.peak.Count(admission.Objects(r.w.Pods, r.w.Volumes))
 		}
 		r.countPods()
 	case reconcile.StageDecided:

@@ -137,6 +137,15 @@ func (o ClusterReader) Lease(ctx context.Context) inspect.Lease {
 	return o.Env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: o.Key.Namespace, Name: live.LeaseName(o.Key.Name)})
 }
 
+// NamespaceRules reads the quotas and ranges of the cluster's namespace. What cannot be read is a fact.
+func (o ClusterReader) NamespaceRules(ctx context.Context) plan.NamespaceFacts {
+	c, err := o.Env.Lookup().Client()
+	if err != nil {
+		return plan.NamespaceFacts{QuotasHidden: err.Error(), LimitsHidden: err.Error()}
+	}
+	return live.ReadNamespace(ctx, c, o.Key.Namespace)
+}
+
 func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspect.Lease {
 	c, err := e.Client()
 	if err != nil {

@@ -47,6 +47,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	for _, r := range plan.ByRule(v.Refusals) {
 		layout.Entry(w, o.in(red, "refused before:")+" ", r.Summary(v.Refusals))
 	}
+	o.namespaceRules(w, v.NamespaceRules)
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	if v.Pause != nil && v.AsOf != nil {

@@ -80,6 +80,7 @@ func TestReplacementsBlockedByAQuotaCanBeReverted(t *testing.T) {
 	kubectl(t, "wait", "-n", ns, "quota/pods", "--for=jsonpath={.status.used.pods}=9", "--timeout="+patience)
 
 	patch(t, ns, `{"processes":{"storage":{"volumeClaimTemplate":{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}}}}`)
+	shows(t, fdb(t, "plan", "c", "-n", ns), "quota exceeded: ResourceQuota pods: pods 12 of 10 at the peak")
 	r := fdb(t, "reconcile", "c", "-n", ns, "--yes")
 	if r.code == 0 || !strings.Contains(r.stdout, "exceeded quota: pods") {
 		t.Fatalf("exit code %d, and the quota stops nothing:\n%s", r.code, r.stdout)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
@@ -55,6 +56,9 @@ type PlanView struct {
 	// Refusals are the objects among those of the items that the API server did not accept when a pass wrote them last;
 	// absent for none.
 	Refusals []plan.Refusal `json:"refusals,omitempty"`
+	// NamespaceRules are what ResourceQuotas and LimitRanges of the namespace have room for, beside what the plan takes
+	// at most, with its forecast; absent where they say nothing about it.
+	NamespaceRules *admission.Rules `json:"namespaceRules,omitempty"`
 	// Pass is how the preview ended.
 	Pass inspect.PassRecord `json:"pass"`
 

@@ -111,7 +111,7 @@ func (r *refusals) causeOf(ctx context.Context, verb string, object client.Objec
 		pod, isPod := object.(*corev1.Pod)
 		return isPod && r.Client.Create(ctx, admission.Restricted(pod), client.DryRunAll) == nil
 	}
-	return admission.Classify(readNamespace(ctx, r.Client, object.GetNamespace()), object, restricted), true
+	return admission.Classify(ReadNamespace(ctx, r.Client, object.GetNamespace()), object, restricted), true
 }
 
 // namesField reports whether an error names fields, as validation does and policies do not.
@@ -193,8 +193,8 @@ func (r *refusals) note(lease *coordinationv1.Lease) {
 	}
 }
 
-// readNamespace reads the rules of a namespace. What cannot be read is a fact.
-func readNamespace(ctx context.Context, c client.Reader, namespace string) plan.NamespaceFacts {
+// ReadNamespace reads the rules of a namespace. What cannot be read is a fact.
+func ReadNamespace(ctx context.Context, c client.Reader, namespace string) plan.NamespaceFacts {
 	var facts plan.NamespaceFacts
 	quotas, limits, it := &corev1.ResourceQuotaList{}, &corev1.LimitRangeList{}, &corev1.Namespace{}
 	if err := c.List(ctx, quotas, client.InNamespace(namespace)); err != nil {

@@ -31,7 +31,7 @@ func (r *reader) readSuccessors(ctx context.Context, c *v1beta2.FoundationDBClus
 		}
 	}
 	if len(tried) > 0 {
-		facts.Namespace = readNamespace(ctx, r.Client, c.Namespace)
+		facts.Namespace = ReadNamespace(ctx, r.Client, c.Namespace)
 	}
 	return facts, ctx.Err()
 }

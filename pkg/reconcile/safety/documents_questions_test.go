@@ -36,6 +36,7 @@ var withoutDocument = map[string]string{
 	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
 	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "VolumeStays": "the PVC",
 	"SuccessorAccepted": "a dry run at the API server", "RecreationAccepted": "a dry run at the API server", "FirstObjectsAccepted": "a dry run at the API server", "StorageClassesExist": "objects of the API server", "SpecHolds": "the spec",
+	"NewRecreationRoom": "asks nothing yet", "Fits": "quotas of the API server",
 	"LockFree": "keys of the database", "LockFreeFor": "keys of the database", "HeldManually": "keys of the database",
 	"NotDeleted": "the resource and its namespace", "Deletions": "the resource and its namespace", "PolicyOf": "the PersistentVolume",
 	"LockAllowed": "keys of the database", "LockAllowedReads": "the spec", "Synchronized": "keys of the database", "Others": "keys of the database",
