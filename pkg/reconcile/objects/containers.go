@@ -11,15 +11,24 @@ import (
 // SidecarImage is the sidecar image that pods of a class should run now. It
 // uses the desired version, not the running one: sidecars are upgraded first.
 func SidecarImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (string, error) {
-	sidecar := corev1.Container{Name: v1beta2.ContainerSidecar}
+	return imageOf(c, class, v1beta2.ContainerSidecar, c.Spec.Version)
+}
+
+// MainImage returns the image of the main container of a class, for a version.
+func MainImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, version string) (string, error) {
+	return imageOf(c, class, v1beta2.ContainerMain, version)
+}
+
+func imageOf(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, name, version string) (string, error) {
+	of := corev1.Container{Name: name}
 	if t := c.Settings(class).PodTemplate; t != nil {
-		if own := container(t.Spec.Containers, v1beta2.ContainerSidecar); own != nil {
-			sidecar = *own
+		if own := container(t.Spec.Containers, name); own != nil {
+			of = *own
 		}
 	}
-	image, err := c.Image(sidecar, c.Spec.Version)
+	image, err := c.Image(of, version)
 	if err != nil {
-		return "", fmt.Errorf("select the sidecar image of class %s: %w", class, err)
+		return "", fmt.Errorf("select the image of container %s of class %s: %w", name, class, err)
 	}
 	return image, nil
 }

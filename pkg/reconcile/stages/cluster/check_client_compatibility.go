@@ -35,6 +35,9 @@ var CheckClientCompatibility = plan.Stage{
 		if !c.IsBeingUpgraded() || noDatabaseYet(s) {
 			return plan.Decision{}
 		}
+		if err := imageRunsAnother(s); err != nil {
+			return endPass(readings.InvalidSpec(err), 0)
+		}
 		running, target, err := versionChange(c)
 		if err != nil {
 			return endPass(readings.InvalidSpec(err), 0)

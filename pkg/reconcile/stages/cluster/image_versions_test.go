@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
@@ -33,6 +34,62 @@ func TestAnUpgradeToAVersionThatNoImageHasIsRefused(t *testing.T) {
 			tc.given(&s)
 			d := CheckClientCompatibility.Decide(s)
 			if held := d.Hold != nil && strings.Contains(d.Hold.Reason, "spec.mainContainer.imageConfigs[0].tag"); held != tc.holds {
+				t.Errorf("%+v", d.Hold)
+			} else if held && (!d.Hold.Manual || d.Hold.Then != plan.EndPass) {
+				t.Errorf("%+v, want the pass to end", d.Hold)
+			}
+		})
+	}
+}
+
+// Tags such as latest, dates and digests name no version: what the pods with the image report is compared.
+func TestAnUpgradeToAVersionThatTheImageProvesNotToHaveIsRefused(t *testing.T) {
+	latest := func(s *plan.Snapshot) {
+		s.Cluster.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{Tag: "latest"}}
+	}
+	running := func(s *plan.Snapshot) {
+		for _, g := range s.Groups() {
+			image, err := objects.MainImage(s.Cluster, g.ProcessClass, s.Cluster.Spec.Version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pod := s.Pod(g)
+			for i, c := range pod.Spec.Containers {
+				if c.Name == v1beta2.ContainerMain {
+					pod.Spec.Containers[i].Image = image
+				}
+			}
+		}
+	}
+	to := func(version string) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) { s.Cluster.Spec.Version = version }
+	}
+	for name, tc := range map[string]struct {
+		given []func(*plan.Snapshot)
+		holds bool
+	}{
+		"the version that it has":       {[]func(*plan.Snapshot){latest, running}, false},
+		"a compatible version":          {[]func(*plan.Snapshot){latest, running, to("7.3.80")}, true},
+		"a version of another protocol": {[]func(*plan.Snapshot){latest, running, to("7.4.6")}, true},
+		"an image that no pod has yet":  {[]func(*plan.Snapshot){running, latest, to("7.3.80")}, false},
+		"an image that follows":         {[]func(*plan.Snapshot){running, to("7.3.80")}, false},
+		"nothing is reported":           {[]func(*plan.Snapshot){latest, running, to("7.3.80"), func(s *plan.Snapshot) { s.Database.Status.Cluster.Processes = nil }}, false},
+		"the tag has another image now": {[]func(*plan.Snapshot){latest, running, to("7.3.80"), func(s *plan.Snapshot) {
+			for id, p := range s.Database.Status.Cluster.Processes {
+				p.Version = "7.3.80"
+				s.Database.Status.Cluster.Processes[id] = p
+				break
+			}
+		}}, false},
+		"the check is omitted by the spec": {[]func(*plan.Snapshot){latest, running, to("7.3.80"), func(s *plan.Snapshot) { s.Cluster.Spec.IgnoreUpgradabilityChecks = true }}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := stagestest.HealthyCluster(t)
+			for _, given := range tc.given {
+				given(&s)
+			}
+			d := CheckClientCompatibility.Decide(s)
+			if held := d.Hold != nil && strings.Contains(d.Hold.Reason, "latest has 7.3.79, as "); held != tc.holds {
 				t.Errorf("%+v", d.Hold)
 			} else if held && (!d.Hold.Manual || d.Hold.Then != plan.EndPass) {
 				t.Errorf("%+v, want the pass to end", d.Hold)
