@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -69,18 +71,26 @@ func (w *why) goingPVC(g *v1beta2.ProcessGroupStatus) Chain {
 		l.Reasons = []Link{{Message: fmt.Sprintf("volume %s has the reclaim policy %s", claim.Spec.VolumeName, policy)}}
 	}
 	c.Reasons = []Link{l}
+	c.Next = w.keepVolume(claim)
 	switch {
 	case g.IsMarkedForRemoval():
 		c.State = Waiting
 		c.Reasons = append(c.Reasons, Link{Message: "it is being replaced"})
-		c.Next = []string{w.FDB("reconcile", w.name, "--wait")}
+		c.Next = append(c.Next, w.FDB("reconcile", w.name, "--wait"))
 	default:
-		c.Next = []string{w.FDB("replace", w.name, id)}
-	}
-	if claim.Spec.VolumeName != "" {
-		c.Next = append(c.Next, w.Kubectl(inspect.RetainArgs(claim.Spec.VolumeName)...))
+		c.Next = append(c.Next, w.FDB("replace", w.name, id))
 	}
 	return c
+}
+
+// keepVolume returns the command that keeps the volume of a PVC, unless it is kept already. It comes before a
+// replacement, which removes the volume with its PVC.
+func (w *why) keepVolume(claim *corev1.PersistentVolumeClaim) []string {
+	policy, _ := safety.PolicyOf(w.Snapshot, claim)
+	if claim.Spec.VolumeName == "" || policy == corev1.PersistentVolumeReclaimRetain {
+		return nil
+	}
+	return []string{w.Kubectl(inspect.RetainArgs(claim.Spec.VolumeName)...)}
 }
 
 func (w *why) hiddenVolumes() string {

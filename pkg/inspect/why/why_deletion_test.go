@@ -34,8 +34,13 @@ func TestWhyNamesAPVCThatIsBeingDeletedAndItsReplacement(t *testing.T) {
 			t.Errorf("the summary lacks %q: %s", words, v.Summary)
 		}
 	}
-	if len(v.Next) != 2 || !strings.Contains(v.Next[0], "fdb replace sample storage-1") || !strings.Contains(v.Next[1], "patch pv pv-1") {
+	// A volume that is not kept ends with the replacement.
+	if len(v.Next) != 2 || !strings.Contains(v.Next[0], "patch pv pv-1") || !strings.Contains(v.Next[1], "fdb replace sample storage-1") {
 		t.Errorf("next %q", v.Next)
+	}
+	in.BoundVolumes["pv-1"].Spec.PersistentVolumeReclaimPolicy = corev1.PersistentVolumeReclaimRetain
+	if next := NewReport(meta, in).Next; len(next) != 1 || !strings.Contains(next[0], "fdb replace sample storage-1") {
+		t.Errorf("the volume is kept already: %q", next)
 	}
 }
 
