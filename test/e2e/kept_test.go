@@ -44,14 +44,14 @@ func markedGroups(t *testing.T, ns string) []string {
 	return strings.Fields(get(t, ns, "{.status.processGroups[?(@.removalTimestamp)].processGroupID}", "fdb", "c"))
 }
 
-// missingFor makes the status say that the process groups without a pod have been so for some time, so
-// that a test does not wait for it.
+// missingFor makes the status say that the process groups without a pod, or whose processes do not report, have been
+// so for some time, so that a test does not wait for it.
 func missingFor(t *testing.T, ns string, some time.Duration) {
 	t.Helper()
 	stored := object(t, ns, "fdb", "c")
 	for _, g := range stored["status"].(map[string]any)["processGroups"].([]any) {
 		conditions, _ := g.(map[string]any)["processGroupConditions"].([]any) // none is none
-		if !slices.ContainsFunc(conditions, func(c any) bool { return c.(map[string]any)["type"] == "MissingPod" }) {
+		if !slices.ContainsFunc(conditions, isMissing) {
 			continue
 		}
 		for _, c := range conditions {
@@ -64,6 +64,11 @@ func missingFor(t *testing.T, ns string, some time.Duration) {
 		t.Fatal(err)
 	}
 	want(t, runWith(t, func(c *exec.Cmd) { c.Stdin = strings.NewReader(string(text)) }, "kubectl", "replace", "--subresource=status", "-n", ns, "-f", "-"), 0)
+}
+
+func isMissing(condition any) bool {
+	kind := condition.(map[string]any)["type"]
+	return kind == "MissingPod" || kind == "MissingProcesses"
 }
 
 // All volumes should be larger, all groups are replaced at once, and the quota has no room for
