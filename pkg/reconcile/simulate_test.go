@@ -35,6 +35,8 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"a pod whose PVC is being deleted is not recreated":                    880179,
 		"a template is tried once, although its pod is marked for removal":     3504630,
 		"it is tried once, although the group of its pod is a coordinator's":   3503412,
+		"another template is tried beside a pod that leaves with an older one": 3501436,
+		"it is tried again once the pod that tried it has left":                3501890,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

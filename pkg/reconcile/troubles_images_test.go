@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -40,14 +41,14 @@ func (h *history) correctImage() {
 }
 
 // takesDownForADeadTemplate counts the pods that ran and were deleted to be recreated from a template that
-// cannot start, as long as their process groups are there.
+// cannot start, as long as they show that it cannot.
 func takesDownForADeadTemplate(h *history, d *deed) string {
 	tried := h.tried[h.w]
 	a, deletes := d.action.(plan.DeletePods)
 	if tried == nil || !deletes || !slices.Contains([]plan.StageName{plan.StageUpdatePods, "Rogue"}, d.stage) {
 		return ""
 	}
-	maps.DeleteFunc(tried, func(name string, _ bool) bool { return h.w.Pods[name] == nil && !h.hasGroupOf(name) })
+	maps.DeleteFunc(tried, func(name string, _ bool) bool { return h.showsNothing(name) })
 	for _, pod := range a.Pods {
 		if d.before.up[pod.Name] {
 			tried[pod.Name] = true
@@ -64,7 +65,18 @@ func takesDownForADeadTemplate(h *history, d *deed) string {
 	return ""
 }
 
-// hasGroupOf reports whether the status has the process group of a pod.
-func (h *history) hasGroupOf(pod string) bool {
-	return slices.ContainsFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.PodName(h.w.Resource) == pod })
+// showsNothing reports whether a pod shows nothing more of the template of the spec: it is gone for good, or it
+// leaves with an older template, which no pass changes any more.
+func (h *history) showsNothing(name string) bool {
+	pod := h.w.Pods[name]
+	i := slices.IndexFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.PodName(h.w.Resource) == name })
+	if i < 0 {
+		return pod == nil
+	}
+	g := h.w.Resource.Status.ProcessGroups[i]
+	if !g.IsMarkedForRemoval() || pod == nil {
+		return g.IsMarkedForRemoval()
+	}
+	present, err := objects.NewSpecHashes(h.w.Resource).Of(g)
+	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedSpec] != present
 }
