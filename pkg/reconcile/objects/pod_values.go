@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
@@ -102,7 +102,7 @@ func serviceIP(pod *corev1.Pod) ([]string, error) {
 	if ip == "" {
 		return nil, nil
 	}
-	if _, err := netip.ParseAddr(ip); err != nil {
+	if len(validation.IsValidIP(nil, ip)) > 0 {
 		return nil, &PodValueError{Pod: pod.Name, Annotation: v1beta2.AnnotationPublicIP, Problem: fmt.Sprintf("is %s: must be an IP address", quoted(ip))}
 	}
 	return []string{ip}, nil
