@@ -65,7 +65,7 @@ func takesDownForADeadTemplate(h *history, d *deed) string {
 	return ""
 }
 
-// showsNothing reports whether a pod shows nothing more of the template of the spec: it is gone for good, or it
+// showsNothing reports whether a pod shows nothing more of the template of the spec: it is removed for good, or it
 // leaves with an older template, which no pass changes any more.
 func (h *history) showsNothing(name string) bool {
 	pod := h.w.Pods[name]
