@@ -249,6 +249,15 @@ func TestUpdatePods(t *testing.T) {
 				stagestest.UnresponsiveFor(s, log, 72*time.Hour)
 			}, Does: []string{onePod}, Holds: "2 remaining",
 		},
+		"goes on beside a storage pod with the new spec that is marked for removal and does not report, once another one does": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				proven(s)
+				marked := storage(s, "storage-114")
+				s.Pod(marked).Annotations[v1beta2.AnnotationLastAppliedSpec] = desiredHash(t, *s, marked.ProcessGroupID)
+				marked.MarkForRemoval(stagestest.Noon.Add(-time.Hour))
+				stagestest.UnresponsiveFor(s, marked, 72*time.Hour)
+			}, Does: []string{"recreate pods: sample-storage-115"}, Holds: "0 remaining",
+		},
 		"does not wait for the pod of a group that is marked for removal": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				marked := stagestest.FirstOf(*s, v1beta2.ProcessClassStorage)
