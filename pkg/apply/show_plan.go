@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -70,7 +72,7 @@ func (r *Run) noteRefusals(ctx context.Context, v *planned.PlanView) {
 	if !writes || r.ResourceKind != nil {
 		return
 	}
-	refused := (session.ClusterReader{Env: r.Env, Key: r.Key}).Lease(ctx).Refusals
+	refused := (session.ClusterReader{Env: r.Env, Key: r.Key}).Lease(ctx).Of(types.UID(r.Seen.UID)).Refusals
 	for _, item := range v.Items {
 		if found, is := plan.RefusalOf(item.Details, refused); is {
 			v.Refusals = append(v.Refusals, found)

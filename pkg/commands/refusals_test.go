@@ -61,6 +61,20 @@ func TestEveryViewReportsWhatTheLastPassWasRefused(t *testing.T) {
 	}
 }
 
+func TestNoViewReportsTheRefusalsOfAnotherClusterOfTheSameName(t *testing.T) {
+	for _, args := range [][]string{{"why"}, {"status"}, {"plan"}, {"check"}, {"describe"}} {
+		for uid, reports := range map[string]bool{"another": false, string(up(t).cluster.Resource.UID): true} {
+			g := refusedBefore(t, plan.RefusedByQuota)
+			g.objects[len(g.objects)-1].GetAnnotations()[live.AnnotationRefusalsUID] = uid
+			g.run(append(args, "sample")...)
+			flat := strings.Join(strings.Fields(g.out.String()), " ")
+			if strings.Contains(flat, "ResourceQuota pods") != reports {
+				t.Errorf("%s of UID %q, want it reported: %t\n%s%s", args[0], uid, reports, &g.out, &g.err)
+			}
+		}
+	}
+}
+
 func TestAViewDoesNotReportTheRefusalOfAnObjectThatExists(t *testing.T) {
 	for _, args := range [][]string{{"why"}, {"status"}, {"plan"}, {"check"}} {
 		g := refusedBefore(t, plan.RefusedByQuota)

@@ -56,15 +56,20 @@ type Lease struct {
 	Abort *reconcile.OperationAbort
 	// Refusals are the objects that the API server did not accept when a pass wrote them last.
 	Refusals []plan.Refusal
+	// RefusalsUID is the UID of the cluster that they are about; empty if it is unknown.
+	RefusalsUID types.UID
 	// OddTerm is the duration of a Lease that no run writes, which counts as that of a run; 0 for any other.
 	OddTerm time.Duration
 }
 
-// Of returns the Lease without the operation of another cluster of the same name: the Lease outlives its cluster. An operation
-// without a UID, of an older release, may be of this one.
+// Of returns the Lease without the operation and the refusals of another cluster of the same name: the Lease outlives its
+// cluster. Those without a UID, of an older release, may be of this one.
 func (l Lease) Of(cluster types.UID) Lease {
 	if o := l.Operation; o != nil && o.UID != "" && o.UID != cluster {
 		l.Operation, l.OperationActive, l.Abort = nil, false, nil
+	}
+	if l.RefusalsUID != "" && l.RefusalsUID != cluster {
+		l.Refusals, l.RefusalsUID = nil, ""
 	}
 	return l
 }

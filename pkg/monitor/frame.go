@@ -98,11 +98,11 @@ func (e *poller) unknown() string {
 
 // facts returns what is known, with an updated status.
 func (e *poller) facts(now time.Time) inspect.Facts {
-	facts := inspect.Facts{Lease: e.lease}
+	s := e.whole(now)
+	facts := inspect.Facts{Lease: e.lease.Of(s.Cluster.UID)}
 	if e.unread != "" {
 		facts.Warnings = append(facts.Warnings, e.unread)
 	}
-	s := e.whole(now)
 	if !e.databaseKnown() {
 		s.Database.NotQueried = "no answer yet"
 	}

@@ -159,7 +159,7 @@ func (e Lookup) LeaseNamed(ctx context.Context, key types.NamespacedName) inspec
 	case err != nil:
 		return inspect.Lease{}
 	}
-	read := inspect.Lease{Read: true, Operation: live.OperationOf(lease), Abort: live.AbortOf(lease), Refusals: live.RefusalsOf(lease)}
+	read := inspect.Lease{Read: true, Operation: live.OperationOf(lease), Abort: live.AbortOf(lease), Refusals: live.RefusalsOf(lease), RefusalsUID: live.RefusalsUID(lease)}
 	if o := read.Operation; o != nil {
 		read.OperationActive = live.IsOperationActive(*o, e.Clock.Now())
 		if read.Abort != nil && read.Abort.ID != o.ID {

@@ -239,7 +239,7 @@ func (l *leaseKeeper) releaseLease(ctx context.Context) error {
 		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
-	l.refusals.note(lease)
+	l.refusals.note(lease, l.uid())
 	if err := l.Client.Update(ctx, lease); err != nil {
 		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
 	}

@@ -20,6 +20,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -31,6 +32,10 @@ import (
 // JSON; see plan.Refusal. An object that was created since is not among them.
 const AnnotationRefusals = "kubectl-fdb/refusals"
 
+// AnnotationRefusalsUID of a Lease is the UID of the cluster whose objects were not accepted: the Lease outlives its cluster.
+// It is absent with the refusals of an older release, and of backups and restores.
+const AnnotationRefusalsUID = "kubectl-fdb/refusals-uid"
+
 // mostRefusals bounds how many refusals a Lease has.
 const mostRefusals = 8
 
@@ -41,6 +46,11 @@ func RefusalsOf(lease *coordinationv1.Lease) []plan.Refusal {
 		return nil
 	}
 	return all[:min(len(all), mostRefusals)]
+}
+
+// RefusalsUID returns the UID of the cluster whose refusals a Lease has; empty if it is unknown.
+func RefusalsUID(lease *coordinationv1.Lease) types.UID {
+	return types.UID(lease.Annotations[AnnotationRefusalsUID])
 }
 
 // refusals finds out why objects are not accepted, and remembers it until the Lease is released.
@@ -162,12 +172,15 @@ func kindAndResource(object client.Object) (kind string, of schema.GroupResource
 	}
 }
 
-// note stores the refusals with the Lease. Those of kinds that this run wrote are replaced: it tried all objects of
-// them that are missing. It forgets them then.
-func (r *refusals) note(lease *coordinationv1.Lease) {
+// note stores the refusals of a resource with the Lease. Those of kinds that this run wrote are replaced: it tried all
+// objects of them that are missing. It forgets them then, and those of another resource of the same name.
+func (r *refusals) note(lease *coordinationv1.Lease, of types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := RefusalsOf(lease)
+	if RefusalsUID(lease) != of {
+		before = nil
+	}
 	after := slices.Clone(r.refused)
 	for i := range after {
 		if at := slices.IndexFunc(before, after[i].Same); at >= 0 {
@@ -180,16 +193,21 @@ func (r *refusals) note(lease *coordinationv1.Lease) {
 		}
 	}
 	r.refused, r.written = nil, nil
+	delete(lease.Annotations, AnnotationRefusals)
+	delete(lease.Annotations, AnnotationRefusalsUID)
 	if len(after) == 0 {
-		delete(lease.Annotations, AnnotationRefusals)
 		return
 	}
 	slices.SortFunc(after, func(a, b plan.Refusal) int {
 		return cmp.Or(strings.Compare(a.ObjectKind, b.ObjectKind), strings.Compare(a.ObjectName, b.ObjectName))
 	})
 	text, err := json.Marshal(after[:min(len(after), mostRefusals)])
-	if err == nil { // it has strings and times only
-		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationRefusals, string(text))
+	if err != nil {
+		return // never: it has strings and times only
+	}
+	metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationRefusals, string(text))
+	if of != "" {
+		metav1.SetMetaDataAnnotation(&lease.ObjectMeta, AnnotationRefusalsUID, string(of))
 	}
 }
 

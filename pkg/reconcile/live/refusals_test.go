@@ -162,6 +162,38 @@ func TestARefusalIsRememberedUntilItsObjectIsCreated(t *testing.T) {
 	}
 }
 
+func TestRefusalsOfAnotherClusterOfTheSameNameAreForgotten(t *testing.T) {
+	pvc := plan.CreatePVC{Name: "c", Object: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c"}}}
+	for name, kept := range map[string]func(uid string) (string, bool){
+		"those of this cluster stay":              func(uid string) (string, bool) { return uid, true },
+		"those of another one are forgotten":      func(string) (string, bool) { return "another", false },
+		"those of an older release are forgotten": func(string) (string, bool) { return "", false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := settled(t)
+			f.refusing("create Pod sample-storage-1", refusedPod("no"), true)
+			f.runOnce(newPod)
+			lease := &coordinationv1.Lease{}
+			if err := f.api.Get(t.Context(), leaseKey, lease); err != nil {
+				t.Fatal(err)
+			}
+			own := lease.Annotations[live.AnnotationRefusalsUID]
+			if own == "" {
+				t.Fatal("the refusals have no UID")
+			}
+			uid, stays := kept(own)
+			lease.Annotations[live.AnnotationRefusalsUID] = uid
+			if err := f.api.Update(t.Context(), lease); err != nil {
+				t.Fatal(err)
+			}
+			f.runOnce(pvc)
+			if left := f.refusals(); (len(left) > 0) != stays {
+				t.Errorf("%+v, want kept: %t", left, stays)
+			}
+		})
+	}
+}
+
 func TestRememberedRefusalsAreFewAndShort(t *testing.T) {
 	f := newField(t, sample())
 	f.log.permitted = true
