@@ -28,6 +28,14 @@ type DeletionView struct {
 	Message string `json:"message"`
 }
 
+// cell returns the deletion as lists show it beside the state: a PVC takes less with it than the others.
+func (d DeletionView) cell() string {
+	if d.ProcessGroup != "" {
+		return "pvc-being-deleted"
+	}
+	return "being-deleted"
+}
+
 // Deletions returns what is being deleted, what takes most first: the resource, its namespace, and the
 // PVCs of process groups that are not drained.
 func (f Facts) Deletions() []DeletionView {

@@ -422,12 +422,15 @@ func restrictionReasons(all []Restriction) []string {
 	return reasons
 }
 
-// Cell returns the state, and the first restriction in parentheses.
+// Cell returns the state, and in parentheses what leads its reasons: a deletion, else the first restriction.
 func (v StatusView) Cell() string {
-	if len(v.Restrictions) == 0 {
-		return string(v.State)
+	switch {
+	case len(v.Deletions) > 0:
+		return fmt.Sprintf("%s (%s)", v.State, v.Deletions[0].cell())
+	case len(v.Restrictions) > 0:
+		return fmt.Sprintf("%s (%s)", v.State, v.Restrictions[0].Code)
 	}
-	return fmt.Sprintf("%s (%s)", v.State, v.Restrictions[0].Code)
+	return string(v.State)
 }
 
 func (v DatabaseView) replicationWords() string {

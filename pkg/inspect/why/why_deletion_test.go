@@ -68,14 +68,14 @@ func TestWhyBeginsWithTheDeletionOfTheCluster(t *testing.T) {
 func TestNothingThatIsBeingDeletedIsHealthy(t *testing.T) {
 	asked := new(metav1.NewTime(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC)))
 	tests := map[string]struct {
-		given func(*Input)
-		want  string
+		given      func(*Input)
+		want, cell string
 	}{
-		"a PVC":       {func(*Input) {}, "PVC sample-storage-1-data is being deleted since "},
-		"the cluster": {func(in *Input) { in.Cluster.DeletionTimestamp = asked }, "FoundationDBCluster sample is being deleted since 2026-11-20T11:00:00Z"},
+		"a PVC":       {func(*Input) {}, "PVC sample-storage-1-data is being deleted since ", "degraded (pvc-being-deleted)"},
+		"the cluster": {func(in *Input) { in.Cluster.DeletionTimestamp = asked }, "FoundationDBCluster sample is being deleted since 2026-11-20T11:00:00Z", "degraded (being-deleted)"},
 		"the namespace": {func(in *Input) {
 			in.Namespace.Object = &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "fdb", DeletionTimestamp: asked}}
-		}, "Namespace fdb is being deleted since 2026-11-20T11:00:00Z"},
+		}, "Namespace fdb is being deleted since 2026-11-20T11:00:00Z", "degraded (being-deleted)"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +84,9 @@ func TestNothingThatIsBeingDeletedIsHealthy(t *testing.T) {
 			v := inspect.NewStatusView(meta, in.Facts)
 			if v.State == inspect.StateHealthy || !strings.HasPrefix(v.Reasons[0], tc.want) || len(v.Deletions) == 0 {
 				t.Errorf("got %s, %q", v.State, v.Reasons)
+			}
+			if v.Cell() != tc.cell {
+				t.Errorf("lists show %q, want %q", v.Cell(), tc.cell)
 			}
 		})
 	}
