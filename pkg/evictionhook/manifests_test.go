@@ -1,6 +1,7 @@
 package evictionhook
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -98,6 +100,38 @@ func TestTheEvictionWebhookIgnoresItsOwnNamespace(t *testing.T) {
 		if deployment.Spec.Template.Labels[key] != value || budget.Spec.Selector.MatchLabels[key] != value || ofKind[corev1.Service](t, objects).Spec.Selector[key] != value || OwnLabels()[key] != value {
 			t.Errorf("label %s=%s is not that of pods, Service, budget and of what the webhook takes for its own", key, value)
 		}
+	}
+}
+
+// Whoever reaches the port can ask the webhook to act: its manifest keeps all pods but the metrics from it.
+func TestOnlyWhatIsOutsideOfThePodNetworkReachesTheWebhook(t *testing.T) {
+	objects := objectsIn(t, "webhook.yaml")
+	policy, deployment := ofKind[networkingv1.NetworkPolicy](t, objects), ofKind[appsv1.Deployment](t, objects)
+	if policy.Namespace != deployment.Namespace || !maps.Equal(policy.Spec.PodSelector.MatchLabels, deployment.Spec.Selector.MatchLabels) ||
+		len(policy.Spec.PodSelector.MatchExpressions) > 0 || !slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
+		t.Errorf("it does not restrict the ingress of the pods of the Deployment: %+v", policy.Spec)
+	}
+	asked := false
+	for _, rule := range policy.Spec.Ingress {
+		if len(rule.Ports) != 1 || len(rule.From) == 0 {
+			t.Fatalf("%+v, want one port and from where", rule)
+		}
+		port := rule.Ports[0].Port.String()
+		if !slices.ContainsFunc(deployment.Spec.Template.Spec.Containers[0].Ports, func(p corev1.ContainerPort) bool { return p.Name == port }) {
+			t.Errorf("the Deployment has no port %s", port)
+		}
+		if port == "metrics" {
+			continue
+		}
+		asked = true
+		for _, from := range rule.From {
+			if from.PodSelector != nil || from.NamespaceSelector != nil || from.IPBlock == nil || len(from.IPBlock.Except) == 0 {
+				t.Errorf("pods reach port %s: %+v", port, from)
+			}
+		}
+	}
+	if !asked {
+		t.Error("the API server does not reach the webhook")
 	}
 }
 
