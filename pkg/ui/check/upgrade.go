@@ -30,7 +30,7 @@ func upgrades() []Rule {
 		},
 		{
 			Code: "UPGRADE-010", Severity: Error, Title: "The images have the desired version",
-			Why:  "A tag in imageConfigs that names another version than spec.version keeps every pod from running it: no upgrade begins, and no cluster is created.",
+			Why:  "A tag in imageConfigs that names another version than spec.version keeps every pod from running it: passes end before anything with that image is created.",
 			find: otherImages,
 		},
 	}

@@ -15,8 +15,8 @@ import (
 // CheckClientCompatibility ends a pass that would upgrade the database to a version which it
 // cannot change to, by which data or availability would be lost as far as is known, or which
 // some of its clients are incompatible with, or which its images do not have: pods would be recreated
-// and binaries copied in vain, and a new cluster would run another version. No other stage runs then: whatever a pass creates
-// or restarts could start in the new version already.
+// and binaries copied in vain, and new pods would run another version, also without an upgrade. No
+// other stage runs then: whatever a pass creates or restarts could start in the new version already.
 //
 // The operator checks the same for a cluster without a database, so that a mistyped version
 // cannot be corrected downwards before the first database exists. There is no data and no
@@ -29,7 +29,7 @@ var CheckClientCompatibility = plan.Stage{
 		if c.Spec.IgnoreUpgradabilityChecks {
 			return plan.Decision{}
 		}
-		if errs := c.ImageContradictions(); len(errs) > 0 && (c.IsBeingUpgraded() || noDatabaseYet(s)) {
+		if errs := c.ImageContradictions(); len(errs) > 0 {
 			return endPass(readings.InvalidSpec(errs.ToAggregate()), 0)
 		}
 		if !c.IsBeingUpgraded() || noDatabaseYet(s) {

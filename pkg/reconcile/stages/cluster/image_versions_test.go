@@ -42,6 +42,40 @@ func TestAnUpgradeToAVersionThatNoImageHasIsRefused(t *testing.T) {
 	}
 }
 
+// Without an upgrade as well: the next pods would have the image.
+func TestNoPassGivesPodsAnImageOfAnotherVersion(t *testing.T) {
+	other := []v1beta2.ImageConfig{{Tag: "7.1.38"}}
+	main := func(s *plan.Snapshot) { s.Cluster.Spec.MainContainer.ImageConfigs = other }
+	sidecar := func(s *plan.Snapshot) { s.Cluster.Spec.SidecarContainer.ImageConfigs = other }
+	for name, tc := range map[string]struct {
+		image v1beta2.ImageType
+		given []func(*plan.Snapshot)
+		names string
+	}{
+		"the main container of the unified image":           {v1beta2.ImageTypeUnified, []func(*plan.Snapshot){main}, "spec.mainContainer.imageConfigs[0].tag"},
+		"the main container of the split image":             {v1beta2.ImageTypeSplit, []func(*plan.Snapshot){main}, "spec.mainContainer.imageConfigs[0].tag"},
+		"the sidecar of the split image":                    {v1beta2.ImageTypeSplit, []func(*plan.Snapshot){sidecar}, "spec.sidecarContainer.imageConfigs[0].tag"},
+		"rules of the sidecar that the unified image omits": {v1beta2.ImageTypeUnified, []func(*plan.Snapshot){sidecar}, ""},
+		"the check is omitted by the spec": {v1beta2.ImageTypeSplit, []func(*plan.Snapshot){sidecar, func(s *plan.Snapshot) {
+			s.Cluster.Spec.IgnoreUpgradabilityChecks = true
+		}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := stagestest.HealthyCluster(t)
+			s.Cluster.Spec.ImageType = &tc.image
+			for _, given := range tc.given {
+				given(&s)
+			}
+			h := CheckClientCompatibility.Decide(s).Hold
+			switch {
+			case tc.names == "" && h == nil:
+			case tc.names == "" || h == nil || !strings.Contains(h.Reason, tc.names) || !h.Manual || h.Then != plan.EndPass:
+				t.Errorf("%+v, want a hold that names %q", h, tc.names)
+			}
+		})
+	}
+}
+
 // Tags such as latest, dates and digests name no version: what the pods with the image report is compared.
 func TestAnUpgradeToAVersionThatTheImageProvesNotToHaveIsRefused(t *testing.T) {
 	latest := func(s *plan.Snapshot) {
