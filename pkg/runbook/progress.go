@@ -25,6 +25,9 @@ type Progress struct {
 	Digest string `json:"digest"`
 	// Values are the variables: those of --var, defaults, captured values and paths of saved files.
 	Values map[string]string `json:"values"`
+	// Clusters are the UIDs of the clusters that commands of steps found by their arguments, by NAMESPACE/NAME; null in the state
+	// of an older release.
+	Clusters map[string]string `json:"clusters"`
 	// StartedAt is when the first invocation began.
 	StartedAt time.Time `json:"startedAt"`
 	// EndedAt is when the last invocation ended; null while one runs, or if it was killed.
@@ -119,7 +122,7 @@ type Approved struct {
 func Begin(c Checked, digest string, now time.Time) *Progress {
 	p := &Progress{
 		Runbook: c.Metadata.Name, Digest: digest, Values: maps.Clone(c.Values), StartedAt: now.UTC(), Outcome: Running,
-		Steps: []Result{}, Compensations: []Result{},
+		Clusters: map[string]string{}, Steps: []Result{}, Compensations: []Result{},
 	}
 	for i := range c.Steps {
 		p.Steps = append(p.Steps, Result{Name: c.Steps[i].Name, Kind: c.Steps[i].Kind(), Status: Pending})

@@ -44,10 +44,16 @@ const (
 // Cluster finds and reads the FoundationDBCluster of a command.
 func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent) (*v1beta2.FoundationDBCluster, error) {
 	cluster, err := e.Lookup().find(ctx, args, flag, i)
-	if err == nil {
-		e.first = cluster
+	if err != nil {
+		return nil, err
 	}
-	return cluster, err
+	e.first = cluster
+	if e.Found != nil {
+		if err := e.Found(ctx, cluster); err != nil {
+			return nil, err
+		}
+	}
+	return cluster, nil
 }
 
 // FirstRead returns the UID of the cluster that a command found first, by its arguments: all that follows is about that one, also

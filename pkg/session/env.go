@@ -75,6 +75,9 @@ type Env struct {
 	FieldManager string
 	// Acted is the number of actions that the passes of the command carried out.
 	Acted int
+	// Found is called with the cluster that the command found by its arguments, before anything else is done with it; its error
+	// ends the command. Nil for none.
+	Found func(ctx context.Context, cluster *Cluster) error
 	// Observer receives the events of passes and answers their prompts instead of the terminal;
 	// nil for the terminal.
 	Observer *RunObserver

@@ -129,6 +129,7 @@ type runner struct {
 	approved  map[string]string // digests of --approve, by step
 	vars      map[string]string // values of --var
 	variables map[string]string // values of the runbook's variables
+	another   error             // a step named another cluster than the run began with; nil for none
 }
 
 // conflicts returns an error for flags that exclude each other.
@@ -244,6 +245,9 @@ func (r *runner) open(ctx context.Context) error {
 		r.progress = runbook.Begin(r.book, r.digest, r.Clock.Now())
 		return nil
 	}
+	if err := r.sameClusters(ctx); err != nil {
+		return err
+	}
 	return r.resume()
 }
 
@@ -288,17 +292,19 @@ func (r *runner) resume() error {
 		case r.unknown == unknownRepeat, step.Unknown == runbook.UnknownRepeat, r.book.Traits[step.Name].ReadOnly, step.Kind() == runbook.KindApprove, step.Wait != nil:
 			result.Status = runbook.Interrupted
 		default:
-			again := func(how string) string {
-				return r.Command("run", r.source.Name, "--state", r.store.name(), "--unknown", how)
-			}
 			return &exit.Error{Code: exit.ExitUnreachable, Err: fmt.Errorf("the outcome of step %s is unknown: it was started, and the run ended before the step did", result.Name), Hints: []string{
-				"check what it did, then repeat it: " + again(unknownRepeat), "or continue after it: " + again(unknownDone),
+				"check what it did, then repeat it: " + r.decided(unknownRepeat), "or continue after it: " + r.decided(unknownDone),
 			}}
 		}
 	}
 	r.progress.Resume()
 	r.move()
 	return nil
+}
+
+// decided returns the command that continues the run with a decision about what is unknown.
+func (r *runner) decided(how string) string {
+	return r.Command("run", r.source.Name, "--state", r.store.name(), "--unknown", how)
 }
 
 // move makes saved files those beside the state: a pipeline may have moved both to another machine.

@@ -62,6 +62,10 @@ func (r *runner) runStep(ctx context.Context, m runbook.Move) error {
 	if err == nil {
 		ended = r.attempt(ctx, m, args)
 	}
+	if r.another != nil {
+		m.Interrupt(ended.code, ended.message, r.Clock.Now()) // neither later steps nor compensations are for that cluster
+		return errors.Join(r.another, r.store.write(ctx, r.progress))
+	}
 	if ctx.Err() != nil && ended.code != exit.ExitDone {
 		m.Interrupt(ended.code, "interrupted: "+exit.CauseOf(ctx, ctx.Err()).Error(), r.Clock.Now())
 		return errors.Join(exit.CauseOf(ctx, ctx.Err()), r.store.write(ctx, r.progress))
@@ -176,6 +180,9 @@ func (r *runner) await(ctx context.Context, s *runbook.Step, args []string) end 
 	}
 	for {
 		last := r.execute(ctx, args, io.Discard)
+		if r.another != nil {
+			return last
+		}
 		switch last.code {
 		case exit.ExitNo, exit.ExitWaiting, exit.ExitRefused, exit.ExitConflict, exit.ExitUnreachable:
 		default:
@@ -191,6 +198,9 @@ func (r *runner) await(ctx context.Context, s *runbook.Step, args []string) end 
 func (r *runner) execute(ctx context.Context, args []string, shown io.Writer) end {
 	var out, errs capture
 	inside := session.Inside(r.Env, genericiooptions.IOStreams{In: r.In, Out: layout.Relayed(io.MultiWriter(shown, &out)), ErrOut: layout.Relayed(io.MultiWriter(r.ErrOut, &errs))})
+	if !r.dryRun { // which has no state
+		inside.Found = r.found
+	}
 	code := r.program(ctx, inside, slices.Concat(r.typed, args))
 	r.Touch()
 	return end{code: code, output: out.bytes(), message: errs.lastError()}
