@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,8 @@ import (
 // zero value has written nothing.
 type ChangeWriter struct {
 	last *frame.Frame
+	// uid is that of the cluster in the last frame that has one.
+	uid string
 	// left are the remaining bytes that were last written, by process.
 	left map[string]int64
 	// events are those that were written, by how often they were seen.
@@ -26,13 +29,18 @@ type ChangeWriter struct {
 // Changes returns what changed since the last frame, one line each; of the first frame what
 // matters of it.
 func (t *ChangeWriter) Changes(v frame.Frame) []string {
+	var lines []string
+	if v.IsOfAnother(t.uid) {
+		t.last, lines = nil, []string{fmt.Sprintf("%s: UID %s, before %s", frame.AnotherCluster, v.UID, t.uid)}
+	}
+	t.uid = cmp.Or(v.UID, t.uid)
 	if t.last == nil {
 		t.left, t.events, t.began = map[string]int64{}, map[inspect.EventView]int{}, frameAt(v)
 		t.last = &frame.Frame{}
 	}
 	before := *t.last
-	lines := slices.Concat(
-		t.state(before, v), sourceNews(before, v), groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
+	lines = slices.Concat(
+		lines, t.state(before, v), sourceNews(before, v), groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
 		coordinatorNews(before, v), lockNews(before, v), BackupNews(before, v), planNews(before, v), t.eventNews(v),
 	)
 	t.last = &v

@@ -13,6 +13,8 @@ import (
 // the other commands print, made of one snapshot.
 type Frame struct {
 	inspect.Document
+	// UID is that of the cluster; absent while it is unknown, and in a recording of an older release.
+	UID          string                      `json:"uid,omitempty"`
 	Status       inspect.StatusView          `json:"status"`
 	Groups       inspect.GroupListView       `json:"groups"`
 	Nodes        inspect.NodeListView        `json:"nodes"`
@@ -31,6 +33,12 @@ type Frame struct {
 	// Sources are where the facts were read from, and with what result.
 	Sources []Source `json:"sources"`
 }
+
+// IsOfAnother reports whether a frame is of another cluster of the same name than one with this UID. An unknown UID is no proof.
+func (f Frame) IsOfAnother(uid string) bool { return uid != "" && f.UID != "" && f.UID != uid }
+
+// AnotherCluster begins what is known of another cluster of the same name.
+const AnotherCluster = "another cluster of the same name from here"
 
 // Source is one source of facts.
 type Source struct {

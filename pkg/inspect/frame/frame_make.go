@@ -47,6 +47,7 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 	}
 	v := Frame{
 		Document:     inspect.NewDocument("Frame", m, f.Now, inspect.SourceLive),
+		UID:          string(f.Cluster.UID),
 		Status:       inspect.NewStatusView(m, f),
 		Groups:       inspect.NewGroupListView(m, f),
 		Nodes:        inspect.NewNodeListView(m, f),

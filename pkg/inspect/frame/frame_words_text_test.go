@@ -104,6 +104,22 @@ func seenWith(t *testing.T, edit func(*frame.Input)) frame.Frame {
 	return frame.NewFrame(meta, in)
 }
 
+func TestTheChangeWriterBeginsAgainWithAnotherClusterOfTheSameName(t *testing.T) {
+	reporter := &ui.ChangeWriter{}
+	v := seenWith(t, func(f *frame.Input) { f.Cluster.UID = "a" })
+	reporter.Changes(v)
+	unknown := v
+	unknown.UID = ""
+	if lines := reporter.Changes(unknown); len(lines) != 0 {
+		t.Errorf("an unknown UID is no other cluster: %q", lines)
+	}
+	v.UID = "b"
+	want := []string{"another cluster of the same name from here: UID b, before a", v.Status.Summary}
+	if diff := cmp.Diff(want, reporter.Changes(v)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTheChangeWriterBeginsWithTheCurrentStatus(t *testing.T) {
 	reporter := &ui.ChangeWriter{}
 	v := seenWith(t, func(f *frame.Input) {

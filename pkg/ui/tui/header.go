@@ -99,6 +99,9 @@ func (s clusterView) stateLine() line {
 	v := s.frame.Status
 	t, mark := toneOfStatus(v)
 	l := line{styled(t, mark+" "), styled(t, v.Summary)}
+	if !s.another.IsZero() {
+		l = append(line{styled(warn, markWarn+" "+frame.AnotherCluster+" ("+s.another.UTC().Format(time.TimeOnly)+"Z); ")}, l...)
+	}
 	if p := v.Reconciliation.Pause; p != nil && len(v.Restrictions) == 0 { // a recording of an earlier version
 		l = append(l, styled(warn, "; paused: "+p.Text(s.now)))
 	}

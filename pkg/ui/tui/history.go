@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -63,13 +64,20 @@ type state struct {
 	// frame is the last frame; nil before the first. It is immutable.
 	frame *frame.Frame
 	pass  passes.Pass
+	// uid is that of the cluster in the last frame that has one, and another when it became that of another cluster of the same
+	// name; zero for never.
+	uid     string
+	another time.Time
 }
 
 // apply returns the state after an entry.
 func (s state) apply(e Entry) state {
 	s.at = e.At
 	if e.Frame != nil {
-		s.frame = e.Frame
+		if e.Frame.IsOfAnother(s.uid) {
+			s.another, s.pass = e.At, passes.Pass{} // the passes were those of the one before
+		}
+		s.frame, s.uid = e.Frame, cmp.Or(e.Frame.UID, s.uid)
 	}
 	if len(e.Pass) > 0 {
 		s.pass = s.pass.Apply(e.At, e.Pass)

@@ -47,6 +47,34 @@ func TestTheDashboardNavigatesThroughItsHistory(t *testing.T) {
 	}
 }
 
+func TestTheDashboardMarksWhereAnotherClusterOfTheSameNameBegins(t *testing.T) {
+	const words = "another cluster of the same name from here"
+	tests := map[string]struct {
+		uids []string
+		want []bool
+	}{
+		"the same cluster":                  {[]string{"a", "a", "a"}, []bool{false, false, false}},
+		"another one from the second frame": {[]string{"a", "b", "b"}, []bool{false, true, true}},
+		"unknown in between":                {[]string{"a", "", "b"}, []bool{false, false, true}},
+		"a recording of an older release":   {[]string{"", "", ""}, []bool{false, false, false}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			entries := frames(len(tc.uids))
+			for i := range entries {
+				entries[i].Frame.UID = tc.uids[i]
+			}
+			m := pressed(shown(t, 120, 24, Options{Replay: entries}), "p")
+			for i, want := range tc.want {
+				if view := m.View(); strings.Contains(view, words) != want {
+					t.Errorf("frame %d, want it marked: %t\n%s", i+1, want, view)
+				}
+				m = pressed(m, "]")
+			}
+		})
+	}
+}
+
 func TestAPausedDashboardFreezesWhileItsSourceAgesIncrease(t *testing.T) {
 	m := pressed(shown(t, 100, 24, Options{}, frames(2)...), "p")
 	f := lost()
