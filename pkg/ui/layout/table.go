@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -89,12 +90,14 @@ func nameless(columns []Column) []Column {
 func (f Fitted) cells(row []string) (cells []string, height int) {
 	height = 1
 	for at, i := range f.Shown {
-		lines := Wrap(row[i], f.Widths[at], 0)
+		lines := slices.DeleteFunc(Wrap(row[i], f.Widths[at], 0), isBlank) // the renderer leaves out some of these, so that heights would differ
 		height = max(height, len(lines))
 		cells = append(cells, strings.Join(lines, "\n"))
 	}
 	return cells, height
 }
+
+func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // below prints the cell of a column that has no room in the row.
 func below(w io.Writer, width int, name, cell string) {
