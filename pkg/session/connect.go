@@ -222,7 +222,10 @@ func (e Connection) openClient() (client.Client, error) {
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("create the Kubernetes client: %w", err))
 	}
-	return client.WithFieldOwner(retryingReads{c, e.Clock}, cmp.Or(e.FieldManager, live.FieldManager)), nil
+	if e.dumped == nil { // what a dump does not have, it does not have a second later either
+		c = retryingReads{c, e.Clock}
+	}
+	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
 }
 
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
