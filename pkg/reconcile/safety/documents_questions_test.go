@@ -61,6 +61,7 @@ var withoutDocument = map[string]string{
 var gatesWithoutDocument = map[plan.Gate]string{
 	plan.GateDeny: "keys of the database", plan.GateLock: "keys of the database", plan.GateLockOwner: "the spec", plan.GateSync: "keys of the database",
 	plan.GateLease: "a Lease", plan.GateOperator: "Deployments and Leases", plan.GatePlan: "the plan", plan.GateBackup: "backup tools", plan.GateRestore: "backup tools",
+	plan.GateAudit:     "the audit file of this machine",
 	plan.GateClock:     "answers of the API server",
 	plan.GateAdmission: "a dry run at the API server",
 	plan.GateDeletion:  "the resource and its namespace",
