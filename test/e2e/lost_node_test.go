@@ -31,7 +31,7 @@ func TestADeletedNodeEndsAReplacementThatWaits(t *testing.T) {
 			break
 		}
 	}
-	shows(t, fdb(t, "why", "c", "-n", ns), "its pod is terminating")
+	shows(t, fdb(t, "why", "c", "-n", ns), " is terminating")
 	kubectl(t, "delete", "node", node)
 	want(t, replace("5m"), 0)
 	if r := fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code != 0 || !strings.Contains(r.stdout, "4711") {
