@@ -87,7 +87,7 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/check.md": {
-		prepare: up(counts),
+		prepare: upWithMemory,
 		// Names count as not checked while other tests make programs start slowly in pods.
 		alsoCodes: map[string]int{
 			"kubectl fdb check sample-cluster": notKnown,
@@ -371,6 +371,15 @@ func up(more string) func(*testing.T, *walk) {
 		apply(t, p.ns, cluster("sample-cluster", more))
 		p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
 	}
+}
+
+// upWithMemory brings up a cluster whose processes have the memory that they need. Without a limit, the few
+// bytes that test clusters request are the limit, which check reports.
+func upWithMemory(t *testing.T, p *walk) {
+	t.Helper()
+	const requests = "requests: {cpu: 10m, memory: 16Mi}"
+	apply(t, p.ns, strings.Replace(cluster("sample-cluster", counts), requests, requests+", limits: {memory: 8Gi}", 1))
+	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
 }
 
 // demo does what `make demo` does with its cluster.
