@@ -59,12 +59,12 @@ func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
 // Where there can be no file, nothing is refused: Events remain.
 func Audited(e *session.Env) error {
 	path, err := audit.Path(e.Getenv)
-	if err != nil {
-		return nil // whoever writes lines reports it
+	if err == nil {
+		err = audit.Room(path)
 	}
-	broken, is := errors.AsType[*audit.BrokenError](audit.Room(path))
+	broken, is := errors.AsType[*audit.BrokenError](err)
 	if !is {
-		return nil
+		return nil // whoever writes lines reports that there is no file
 	}
 	return &reconcile.RefusedError{Check: plan.Check{
 		ID: plan.CheckAudited, Gate: plan.GateAudit, Question: "can the audit file be continued?",

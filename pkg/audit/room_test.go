@@ -26,12 +26,10 @@ func TestAnAuditFileThatCannotBeContinuedIsBroken(t *testing.T) {
 		"the disk is full, with lines of earlier runs":       {at: write, reserve: fails(syscall.ENOSPC), broken: true},
 		"the user is over quota":                             {reserve: fails(syscall.EDQUOT), broken: true},
 		"the disk fails":                                     {reserve: fails(syscall.EIO), broken: true},
-		"the file is none":                                   {at: func(t *testing.T, path string) { try(t, os.MkdirAll(path, 0o700)) }, broken: true},
+		"the file is none":                                   {at: isDirectory, broken: true},
 		"lines exist on a file system that became read-only": {at: write, reserve: fails(syscall.EROFS), broken: true},
 		"a file system that is read-only":                    {reserve: fails(syscall.EROFS), none: true},
-		"the directory is a file": {at: func(t *testing.T, path string) {
-			try(t, os.WriteFile(filepath.Dir(path), nil, 0o600))
-		}, none: true},
+		"the directory is a file":                            {at: inFile, none: true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +47,16 @@ func TestAnAuditFileThatCannotBeContinuedIsBroken(t *testing.T) {
 			}
 		})
 	}
+}
+
+func isDirectory(t *testing.T, path string) {
+	t.Helper()
+	try(t, os.MkdirAll(path, 0o700))
+}
+
+func inFile(t *testing.T, path string) {
+	t.Helper()
+	try(t, os.WriteFile(filepath.Dir(path), nil, 0o600))
 }
 
 func write(t *testing.T, path string) {

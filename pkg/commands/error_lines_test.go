@@ -16,7 +16,7 @@ import (
 )
 
 // forged is a text of a cluster with lines that look like those of this program, or of the runner of a pipeline.
-const forged = "no\nFORGED: sample: reconciled\r\nFORGED::error::x\rFORGED\u2028FORGED"
+const forged = "no\nFORGED: sample: reconciled\r\nFORGED::error::x\rFORGED one\u2028FORGED two"
 
 // forgedLine is a line that such a text has begun.
 var forgedLine = regexp.MustCompile(`(?m)^\s*FORGED|[\r\x{2028}]`)

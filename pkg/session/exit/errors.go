@@ -240,7 +240,7 @@ func Worst(errs []error) int {
 // Each returns the errors that were joined, each of which is printed for itself.
 func Each(err error) []error {
 	var all []error
-	switch one := err.(type) {
+	switch one := any(err).(type) { // the error itself, not one that it wraps
 	case *Error:
 		return Each(one.Err)
 	case *reconcile.InvalidSpecError:
