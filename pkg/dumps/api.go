@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // ReadOnlyMessage is the answer to every request that would change something.
@@ -185,7 +186,9 @@ func refusal(code int32, reason metav1.StatusReason, message string) *metav1.Sta
 
 // notInDump is the answer to a request that was not made when the dump was written.
 func notInDump(what string) *metav1.Status {
-	return refusal(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "not in the dump: "+what)
+	status := refusal(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "not in the dump: "+what)
+	status.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: plan.CauseNotRecorded}}}
+	return status
 }
 
 func notFound(q query) *metav1.Status {

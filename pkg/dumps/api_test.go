@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -129,5 +133,12 @@ func TestDumpsOmitPodEnvironmentsOfOtherNamespaces(t *testing.T) {
 	}
 	if n := len(d.Lists[1].Items); n != 2 || strings.Contains(string(d.Lists[1].Items[0]), "shop") {
 		t.Errorf("%d deployments are left: %s", n, d.Lists[1].Items)
+	}
+}
+
+// Readers tell what a dump lacks from an API server that cannot answer by the cause of the status.
+func TestWhatADumpLacksIsNotRecorded(t *testing.T) {
+	if err := (&apierrors.StatusError{ErrStatus: *notInDump("get namespaces fdb")}); !apierrors.HasStatusCause(err, plan.CauseNotRecorded) {
+		t.Errorf("%v has no such cause", err)
 	}
 }

@@ -21,7 +21,9 @@ func readNamespaceObject(ctx context.Context, c client.Reader, name string) (fac
 	switch {
 	case hidden(err):
 		facts.Hidden = "reading the namespace is forbidden"
-	case apierrors.IsNotFound(err): // in a dump, or an API server that is not Kubernetes'
+	case apierrors.HasStatusCause(err, plan.CauseNotRecorded): // by a release that did not read namespaces
+		facts.Hidden = "the dump does not have the namespace"
+	case apierrors.IsNotFound(err): // in an API server that is not Kubernetes'
 		facts.Hidden = "the namespace was not found"
 	case err != nil:
 		return facts, fmt.Errorf("read namespace %s: %w", name, err)

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -113,6 +114,10 @@ type NamespaceObject struct {
 	// namespace that is being deleted accepts no new objects anyway.
 	Hidden string
 }
+
+// CauseNotRecorded is the cause of the status with which a dump answers a read that was not made when it was
+// written. What it would have returned is unknown.
+const CauseNotRecorded metav1.CauseType = "NotRecorded"
 
 // DetectorFacts are the CronJob of the failure detector, or why it cannot be read.
 type DetectorFacts struct {
