@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -188,11 +189,7 @@ func (v *GroupView) pod(pod *corev1.Pod) {
 		restarts += int(c.RestartCount)
 	}
 	v.Restarts = &restarts
-	for _, c := range pod.Spec.Containers {
-		if c.Name == v1beta2.ContainerMain {
-			v.Image = c.Image
-		}
-	}
+	v.Image = readings.MainImage(pod)
 }
 
 func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +16,7 @@ import (
 // invalidSpec is a spec with errors: passes refuse it, so nothing is repaired.
 func (f Facts) invalidSpec() []Restriction {
 	var messages []string
-	for _, field := range append(f.InvalidSpec, plan.InvalidFields(objects.ValidateForPass(f.Cluster))...) {
+	for _, field := range slices.Concat(f.InvalidSpec, plan.InvalidFields(objects.ValidateForPass(f.Cluster))) {
 		messages = append(messages, field.Message)
 	}
 	if len(messages) == 0 {

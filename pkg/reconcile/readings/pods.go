@@ -83,13 +83,18 @@ func SidecarImage(pod *corev1.Pod) string {
 // MainVersion returns the version in the image of a pod's main container; zero where it has
 // none.
 func MainVersion(pod *corev1.Pod) fdb.Version {
+	version, _ := fdb.ParseVersion(path.Base(MainImage(pod))) // an image without a version proves nothing
+	return version
+}
+
+// MainImage returns the image of a pod's main container; empty where it has no such container.
+func MainImage(pod *corev1.Pod) string {
 	for _, container := range pod.Spec.Containers {
 		if container.Name == v1beta2.ContainerMain {
-			version, _ := fdb.ParseVersion(path.Base(container.Image)) // an image without a version proves nothing
-			return version
+			return container.Image
 		}
 	}
-	return fdb.Version{}
+	return ""
 }
 
 // Released returns a process' version without the suffix of builds that are not releases.

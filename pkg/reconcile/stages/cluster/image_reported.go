@@ -2,9 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -22,7 +19,7 @@ func imageRunsAnother(s plan.Snapshot) error {
 	}
 	reported := map[v1beta2.ProcessGroupID]string{}
 	for _, p := range s.Database.Status.ProcessList() {
-		version := strings.TrimSuffix(p.Version, "-PRERELEASE")
+		version := readings.Released(p)
 		if version == s.Cluster.Spec.Version {
 			return nil // a tag that has another image now
 		}
@@ -38,7 +35,7 @@ func imageRunsAnother(s plan.Snapshot) error {
 			continue
 		}
 		desired, err := objects.MainImage(s.Cluster, g.ProcessClass, s.Cluster.Spec.Version)
-		if err == nil && desired == mainImage(pod) {
+		if err == nil && desired == readings.MainImage(pod) {
 			groups, image, version = append(groups, g.ProcessGroupID), desired, found
 		}
 	}
@@ -48,13 +45,4 @@ func imageRunsAnother(s plan.Snapshot) error {
 	return fmt.Errorf("the image %s has %s, as %s %s, and spec.version is %s: set spec.mainContainer.imageConfigs to an image of %s; "+
 		"if the tag has another image now, set spec.ignoreUpgradabilityChecks", image, version, readings.SomeOf(groups),
 		phrase.Either(len(groups), "reports", "report"), s.Cluster.Spec.Version, s.Cluster.Spec.Version)
-}
-
-func mainImage(pod *corev1.Pod) string {
-	for _, c := range pod.Spec.Containers {
-		if c.Name == v1beta2.ContainerMain {
-			return c.Image
-		}
-	}
-	return ""
 }
