@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func served(t *testing.T, d *Dump, method, url, body string) (int, map[string]any) {
