@@ -74,7 +74,7 @@ func TestGetListsProcessesCoordinatorsNodesAndClients(t *testing.T) {
 		"coordinators":                                 {args: "coordinators list sample", out: []string{"ON-REMOVAL-LIST", "3 of 3 answer, 3 desired; a quorum answers: yes"}, notOut: "?"},
 		"coordinators by the other name":               {args: "get coordinators sample -o jsonpath={.kind}", out: []string{"CoordinatorList"}},
 		"coordinators that leave":                      {given: coordinatorsLeave, args: "get coordinators sample -o jsonpath={.items[*].removing}", out: []string{"true "}},
-		"coordinators without an answer":               {given: withSilentStorage, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"these are the coordinators in the status: timed out"}},
+		"coordinators without an answer":               {given: withSilentStorage, args: "coordinators list sample", out: []string{"? of 3 answer"}, err: []string{"the coordinators are those in the status: timed out"}},
 		"the connection string":                        {args: "connection-string show sample", out: []string{"sample:", "@"}},
 		"its generation":                               {args: "connection-string show sample -o name", out: []string{"connectionstring/"}},
 		"drift where there is none":                    {args: "connection-string drift sample", out: []string{"all have the connection string in force", "configmap/sample-config", "cr-status", "live"}, notOut: "?"},

@@ -83,6 +83,7 @@ func NewAllNodesView(m Metadata, f Facts) NodeListView {
 func (f Facts) nodeList(m Metadata, of iter.Seq[string]) NodeListView {
 	v := NodeListView{Document: NewDocument("NodeList", m, f.Now, SourceLive), Hidden: f.NodesHidden, Items: []NodeView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
+	v.Warnings = append(v.Warnings, f.CoordinatorWarnings()...)
 	if v.Hidden != "" {
 		v.Warnings = append(v.Warnings, "taints and rules were not evaluated: "+v.Hidden)
 	}

@@ -19,8 +19,9 @@ import (
 const (
 	// fleetInterval is the interval between two reads of all clusters, if --interval is shorter.
 	fleetInterval = 10 * time.Second
-	// fleetLimit bounds the read of one cluster.
-	fleetLimit = 30 * time.Second
+	// fleetLimit bounds the read of one cluster: longer than what is read through its pods, without which
+	// the rest is shown.
+	fleetLimit = session.ViewLimit + 15*time.Second
 )
 
 // Fleet reads the clusters of a namespace, or of all namespaces, for the list of the dashboard.

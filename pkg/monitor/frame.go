@@ -146,7 +146,9 @@ func (e *poller) askPreview(ctx context.Context, now time.Time) {
 }
 
 func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.Facts) (planned.PlanView, why.Report, error) {
-	if err := e.session.Observe(ctx, &seen, plan.PodFiles|plan.Coordination); err != nil {
+	limited, done := session.LimitedView(ctx)
+	defer done()
+	if err := e.session.Observe(limited, &seen, plan.PodFiles|plan.Coordination); err != nil {
 		return planned.PlanView{}, why.Report{}, err
 	}
 	r := apply.Run{

@@ -119,11 +119,16 @@ func (e *poller) askDatabase(ctx context.Context, now time.Time) {
 	seen, shared, unread := e.seen, e.coordination, ""
 	old := now.Sub(e.sharedAt) >= rereadShared
 	e.beside(ctx, func() func() {
-		err := e.session.Observe(ctx, &seen, plan.Database)
+		limited, done := session.LimitedView(ctx)
+		defer done()
+		err := e.session.Observe(limited, &seen, plan.Database)
+		if err != nil {
+			err = exit.CauseOf(limited, err)
+		}
 		readAt := time.Time{}
 		if err == nil && seen.Database.Available() && (old || anyDraining(seen)) {
 			readAt = now
-			shared, unread = readCoordination(ctx, e.session)
+			shared, unread = readCoordination(limited, e.session)
 		}
 		return func() {
 			if !readAt.IsZero() {
@@ -164,10 +169,10 @@ func readCoordination(ctx context.Context, r session.Reader) (facts plan.Coordin
 	shared.ExclusionsRead, shared.Exclusions = lists.ExclusionsRead, lists.Exclusions
 	shared.FailedExclusions, shared.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
 	if sharedErr != nil {
-		unread = "cannot read the shared state of control-plane instances: " + exit.Explain(sharedErr)
+		unread = "cannot read the shared state of control-plane instances: " + exit.Explain(exit.CauseOf(ctx, sharedErr))
 	}
 	if listsErr != nil {
-		unread = "cannot read exclusions: " + exit.Explain(listsErr)
+		unread = "cannot read exclusions: " + exit.Explain(exit.CauseOf(ctx, listsErr))
 	}
 	return shared, unread
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -28,8 +29,10 @@ type BackupsReader struct {
 	Histories map[string]*inspect.RestoreHistory
 }
 
-// Read reads once. Only the context's end is an error.
+// Read reads once, within ViewLimit. Only the context's end is an error.
 func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error) {
+	ctx, done := LimitedView(ctx)
+	defer done()
 	records, err := l.Resources(ctx)
 	if err != nil || records.Unread != "" {
 		return ptr.Deref(records, inspect.ClusterBackups{}), err
@@ -42,8 +45,8 @@ func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error)
 		group.Go(func() error { l.readBackup(ctx, &found.Backups[i]); return nil })
 	}
 	_ = group.Wait() // errors are in the result
-	if ctx.Err() != nil {
-		return found, exit.CauseOf(ctx, ctx.Err())
+	if err := live.Interrupted(ctx); err != nil {
+		return found, exit.CauseOf(ctx, err)
 	}
 	return found, nil
 }
@@ -176,5 +179,8 @@ func (l BackupsReader) observe(ctx context.Context, kind *ResourceKind, key type
 	if err != nil {
 		return s, err
 	}
-	return s, conn.Observe(ctx, &s, facets)
+	if err := conn.Observe(ctx, &s, facets); err != nil {
+		return s, exit.CauseOf(ctx, err)
+	}
+	return s, nil
 }

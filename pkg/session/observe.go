@@ -30,6 +30,10 @@ const (
 	// SlowDatabase is how long the database may take before what Kubernetes knows of its pods is
 	// shown. It takes up to 19 s to report a database that is down.
 	SlowDatabase = 5 * time.Second
+
+	// ViewLimit is how long the tools that one view runs in pods may take together. A database that is
+	// down takes up to 19 s, and a pod that does not answer delays the next one by 6 s.
+	ViewLimit = 30 * time.Second
 )
 
 // ClusterReader reads one cluster without changing anything.
@@ -74,17 +78,24 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 	facts.Warnings = append(facts.Warnings, facts.Lease.Warnings()...)
 	requested := make(chan error, 1)
 	full := snapshot
-	go func() { requested <- o.ask(ctx, conn, &full) }()
+	limited, done := LimitedView(ctx)
+	defer done()
+	go func() { requested <- o.ask(limited, conn, &full) }()
 
 	err = o.Await(requested, func() { o.reportSlow(facts, snapshot) })
 	switch {
 	case ctx.Err() != nil:
 		return Observation{}, exit.CauseOf(ctx, ctx.Err())
 	case err != nil:
-		full = snapshot
+		full, err = snapshot, exit.CauseOf(limited, err)
 		full.Database.Unreachable, full.Database.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
 	}
 	return Observation{Facts: Judged(facts, full), Seen: full, Session: conn}, nil
+}
+
+// LimitedView returns the context of all that one view reads through pods: see ViewLimit.
+func LimitedView(ctx context.Context) (context.Context, context.CancelFunc) {
+	return live.Limited(ctx, ViewLimit)
 }
 
 // ask queries the cluster's pods.

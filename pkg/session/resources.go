@@ -168,8 +168,13 @@ func (e Lookup) ObserveResource(ctx context.Context, kind *ResourceKind, key typ
 		return plan.Snapshot{}, err
 	}
 	s, requested := plan.Snapshot{}, make(chan error, 1)
-	go func() { requested <- conn.Observe(ctx, &s, facets) }()
+	limited, done := LimitedView(ctx)
+	defer done()
+	go func() { requested <- conn.Observe(limited, &s, facets) }()
 	err = ClusterReader{Env: e.Env}.Await(requested, func() { e.Logf("waiting for database status…") })
+	if err != nil {
+		err = exit.CauseOf(limited, err)
+	}
 	return s, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -20,11 +21,11 @@ func CoordinationFacts(ctx context.Context, env *session.Env, key types.Namespac
 			return nil // the database is unavailable, and trying takes a minute
 		}
 		shared, err := read(r, ctx)
-		if err != nil && ctx.Err() == nil {
-			why = exit.Explain(err)
+		if err != nil && live.Interrupted(ctx) == nil {
+			why = exit.Explain(exit.CauseOf(ctx, err))
 		}
 		s.Coordination = shared
-		return ctx.Err()
+		return live.Interrupted(ctx)
 	}}.Facts(ctx)
 	if why != "" {
 		facts.Warnings = append(facts.Warnings, "cannot read "+what+": "+why)

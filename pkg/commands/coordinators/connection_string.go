@@ -95,9 +95,11 @@ func clusterFiles(ctx context.Context, env *session.Env, key types.NamespacedNam
 		return inspect.Facts{}, files, exit.CauseOf(ctx, err)
 	}
 	requested := make(chan error, 1)
+	limited, done := session.LimitedView(ctx)
+	defer done()
 	go func() {
 		var err error
-		files, err = conn.ReadClusterFiles(ctx)
+		files, err = conn.ReadClusterFiles(limited)
 		requested <- err
 	}()
 	err = session.ClusterReader{Env: env, Key: key}.Await(requested, func() { env.Logf("waiting for cluster files…") })

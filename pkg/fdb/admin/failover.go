@@ -96,7 +96,11 @@ func nowhere(errs []error) error {
 		return errs[0] // what is forbidden in one pod is forbidden in all
 	}
 	started := slices.ContainsFunc(errs, func(err error) bool { return !neverRan(err) })
-	return &TransportError{Started: started, Where: "any of the pods", Err: onOneLine(errs)}
+	var unfinished []string
+	for _, err := range errs {
+		unfinished = append(unfinished, Unfinished(err)...)
+	}
+	return &TransportError{Started: started, Where: "any of the pods", Err: onOneLine(errs), unfinished: unfinished}
 }
 
 // onOneLine joins errors on one line.

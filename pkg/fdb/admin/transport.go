@@ -72,6 +72,8 @@ type TransportError struct {
 	Started bool
 	Where   string
 	Err     error
+	// unfinished are the places of a command that several pods ran, in which it had not ended.
+	unfinished []string
 }
 
 func (e *TransportError) Error() string {
@@ -96,6 +98,21 @@ func (e *TransportError) Unwrap() error { return e.Err }
 func neverRan(err error) bool {
 	lost, ok := errors.AsType[*TransportError](err)
 	return ok && !lost.Started
+}
+
+// Unfinished returns where a command had not ended when its context did.
+func Unfinished(err error) []string {
+	lost, is := errors.AsType[*TransportError](err)
+	switch {
+	case !is:
+		return nil
+	case len(lost.unfinished) > 0:
+		return lost.unfinished
+	case errors.Is(lost.Err, context.DeadlineExceeded), errors.Is(lost.Err, context.Canceled):
+		return []string{lost.Where}
+	default:
+		return nil
+	}
 }
 
 // unsetVariables are variables of a pod's environment that would make fdbcli load

@@ -42,6 +42,9 @@ func NewTree(m inspect.Metadata, f inspect.Facts) Tree {
 	status := inspect.NewStatusView(m, f)
 	v := Tree{Document: inspect.NewDocument("ClusterTree", m, f.Now, f.Judged().Source)}
 	v.Warnings = append(v.Warnings, status.Warnings...)
+	if why := f.UnknownReason("the states of process groups"); why != "" {
+		v.Warnings = append(v.Warnings, why)
+	}
 	v.Root = TreeItem{
 		Kind: "FoundationDBCluster", Name: f.Cluster.Name, State: inspect.Spaced(strings.ReplaceAll(string(status.State), "-", "_")),
 		Problem: status.State != inspect.StateHealthy, Notes: []string{"version " + phrase.Or(f.Cluster.Status.RunningVersion, f.Cluster.Spec.Version)},

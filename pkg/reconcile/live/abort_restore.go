@@ -51,15 +51,15 @@ func (w *RestoreCluster) readStatus(ctx context.Context) (plan.DatabaseFacts, er
 		facts.NotQueried = err.Error()
 		return facts, nil
 	}
-	asking, cancel := context.WithTimeout(ctx, DefaultStatusTimeout)
+	asking, cancel := Limited(ctx, DefaultStatusTimeout)
 	defer cancel()
 	status, err := tools.Database(asking)
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
-		facts.Unreachable = err.Error()
+		facts.Unreachable = noAnswer(asking, err)
 		return facts, nil
 	}
 	facts.Status = status

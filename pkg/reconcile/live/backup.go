@@ -210,18 +210,18 @@ func (w *BackupCluster) readBackupStatus(ctx context.Context) (plan.BackupFacts,
 		return facts, nil
 	}
 	status, err := tools.Status(ctx, string(w.backup.Tag()))
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
-		facts.Unreachable = err.Error()
+		facts.Unreachable = noAnswer(ctx, err)
 	}
 	facts.Status = status
 	if isStuck(status) {
 		facts.Errors, _ = tools.Errors(ctx, string(w.backup.Tag())) // for explanation only, no decision reads them
 	}
-	return facts, ctx.Err()
+	return facts, Interrupted(ctx)
 }
 
 // behindAfter is the lag of a backup from which on the errors of agents are read.

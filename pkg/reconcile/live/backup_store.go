@@ -47,12 +47,12 @@ func (w *BackupCluster) readStore(ctx context.Context) (plan.StoreFacts, error) 
 		return facts, nil // as above
 	}
 	there, err := tools.Describe(ctx, url)
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
-		facts.Unreachable = err.Error()
+		facts.Unreachable = noAnswer(ctx, err)
 		return facts, nil // as above
 	}
 	facts.There, facts.Read = there, true
@@ -72,10 +72,10 @@ func (w *BackupCluster) readUse(ctx context.Context) (plan.UseFacts, error) {
 	facts := plan.UseFacts{}
 	tags, err := usesOf(ctx, tools, &facts)
 	switch {
-	case ctx.Err() != nil:
-		return facts, ctx.Err()
+	case Interrupted(ctx) != nil:
+		return facts, Interrupted(ctx)
 	case err != nil:
-		facts.NotRead = err.Error()
+		facts.NotRead = noAnswer(ctx, err)
 	case tags > maxTags:
 		facts.NotRead, facts.Lasting = w.tooManyTags(tags), true
 	default:

@@ -49,7 +49,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	if timeout == 0 {
 		timeout = DefaultStatusTimeout
 	}
-	asking, cancel := context.WithTimeout(ctx, timeout)
+	asking, cancel := Limited(ctx, timeout)
 	defer cancel()
 	cli, inPods, err := d.client(asking, c, pods)
 	if none, is := errors.AsType[*noClientError](err); is {
@@ -64,15 +64,15 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 			return facts, nil
 		}
 		cancel() // the status has its own time: one pod that cannot be read must not take it
-		asking, cancel = context.WithTimeout(ctx, timeout)
+		asking, cancel = Limited(ctx, timeout)
 		defer cancel()
 	}
 	if err == nil {
 		d.awaitWorkers(asking, c, inPods)
 		status, err = cli.Status(asking)
 	}
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	if errors.Is(err, direct.ErrAnotherDatabase) {
 		return facts, err
@@ -80,7 +80,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	facts.AsOf = d.Clock.Now().UTC()
 	switch {
 	case err != nil:
-		facts.Unreachable, facts.Forbidden = err.Error(), apierrors.IsForbidden(err)
+		facts.Unreachable, facts.Forbidden = noAnswer(asking, err), apierrors.IsForbidden(err)
 	case status.Incomplete() && !status.LacksTraceEvents(): // one without trace events explains itself, and opens no gate
 		facts.Unreachable, facts.Partial = "the status document is incomplete: "+whyIncomplete(status), status
 	case isOfAnother(c, status): // its connection string is not shown: it grants access

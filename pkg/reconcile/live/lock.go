@@ -164,12 +164,12 @@ func (d *database) readCoordination(ctx context.Context, c *v1beta2.FoundationDB
 	}
 	cli, _, err := d.client(ctx, c, pods)
 	if err != nil {
-		return facts, ctx.Err() // the status of the database has the reason
+		return facts, Interrupted(ctx) // the status of the database has the reason
 	}
 	if plan.ExclusionsMatter(c) {
 		lists, err := cli.ExclusionLists(ctx)
-		if ctx.Err() != nil {
-			return facts, ctx.Err()
+		if err := Interrupted(ctx); err != nil {
+			return facts, err
 		}
 		if err == nil {
 			noteExclusions(&facts, lists)
@@ -179,8 +179,8 @@ func (d *database) readCoordination(ctx context.Context, c *v1beta2.FoundationDB
 		return facts, nil
 	}
 	shared, err := admin.ReadShared(ctx, cli, fdb.LockKeys{Prefix: c.LockKeyPrefix()}, sharedRequest(c))
-	if ctx.Err() != nil {
-		return plan.CoordinationFacts{}, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return plan.CoordinationFacts{}, err
 	}
 	if err != nil {
 		return facts, nil // an unreachable database is a fact: Read stays false

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -360,27 +361,15 @@ func TestAnUnreachableDatabaseIsObservedWithItsReason(t *testing.T) {
 func TestADatabaseThatDoesNotRespondTimesOutAsUnreachable(t *testing.T) {
 	f := settled(t)
 	f.cluster.StatusTimeout = 10 * time.Millisecond
-	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return hangs{"nowhere"} }
 	if s := f.observe(plan.Database); s.Database.Unreachable == "" {
 		t.Error("a database that never answers is not unreachable")
 	}
 }
 
-type unresponsive struct{}
-
-func (unresponsive) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
-	<-ctx.Done()
-	return admin.Result{}, &admin.TransportError{Started: true, Where: "nowhere", Err: ctx.Err()}
-}
-
-func (unresponsive) Open(ctx context.Context, _ admin.Command) (*admin.Session, error) {
-	<-ctx.Done()
-	return nil, &admin.TransportError{Where: "nowhere", Err: ctx.Err()}
-}
-
 func TestAnInterruptedReadDoesNotMarkTheDatabaseUnreachable(t *testing.T) {
 	f := settled(t)
-	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return unresponsive{} }
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { return hangs{"nowhere"} }
 	s := f.observe(plan.ClusterResource | plan.Pods)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -406,4 +395,76 @@ type lostSessions struct{ podTransport }
 
 func (lostSessions) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, &admin.TransportError{Where: "nowhere", Err: errors.New("no route")}
+}
+
+// hangs is a pod in which no tool ends before its context does.
+type hangs struct{ pod string }
+
+func (h hangs) Run(ctx context.Context, _ admin.Command) (admin.Result, error) {
+	<-ctx.Done()
+	return admin.Result{}, &admin.TransportError{Started: true, Where: h.pod, Err: ctx.Err()}
+}
+
+func (h hangs) Open(ctx context.Context, _ admin.Command) (*admin.Session, error) {
+	<-ctx.Done()
+	return nil, &admin.TransportError{Started: true, Where: h.pod, Err: ctx.Err()}
+}
+
+// What a view reads through pods has one limit. What was not read by then is unknown, and why that
+// is names the pods.
+func TestToolsThatHangInAllPodsEndTogetherAtTheLimitOfTheView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := settled(t)
+		f.cluster.Transport = func(pod *corev1.Pod) admin.Transport { return hangs{"pod " + pod.Name} }
+		s := f.observe(plan.ClusterResource | plan.Pods)
+		ctx, done := live.Limited(t.Context(), 30*time.Second)
+		defer done()
+		began := time.Now()
+		if err := f.cluster.Observe(ctx, &s, plan.Database|plan.Coordination|plan.PodFiles); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if !strings.HasPrefix(s.Database.Unreachable, "no answer within 30s: the tool did not end in pod sample-") || strings.Count(s.Database.Unreachable, "pod sample-") != 3 {
+			t.Errorf("the status is unknown because of %q", s.Database.Unreachable)
+		}
+		if s.Database.Status != nil || s.Coordination.ExclusionsRead || s.Coordination.Read {
+			t.Errorf("something was read: %+v", s.Coordination)
+		}
+	})
+}
+
+// A database that was never created is read in two steps, which share the limit.
+func TestTheFilesOfPodsAndTheStatusShareTheLimitOfTheView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := settled(t)
+		f.setStatus(func(s *v1beta2.FoundationDBClusterStatus) { s.Configured, s.RunningVersion = false, "7.3.63" })
+		f.cluster.Transport = func(pod *corev1.Pod) admin.Transport { return hangs{"pod " + pod.Name} }
+		s := f.observe(plan.ClusterResource | plan.Pods)
+		ctx, done := live.Limited(t.Context(), 30*time.Second)
+		defer done()
+		began := time.Now()
+		if err := f.cluster.Observe(ctx, &s, plan.Database); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != 30*time.Second || s.Database.Why() == "" {
+			t.Errorf("took %s, unknown because of %q", took, s.Database.Why())
+		}
+		if s.Database.DataDirs == nil || len(s.Database.DataDirs.Unread) != len(s.Pods) {
+			t.Errorf("the pods whose files are unknown are not named: %+v", s.Database.DataDirs)
+		}
+	})
+}
+
+func TestAnInterruptedObservationIsAnError(t *testing.T) {
+	f := settled(t)
+	s := f.observe(plan.ClusterResource | plan.Pods)
+	limited, done := live.Limited(t.Context(), time.Hour)
+	defer done()
+	ctx, cancel := context.WithCancel(limited)
+	f.cluster.Transport = func(pod *corev1.Pod) admin.Transport { cancel(); return hangs{pod.Name} }
+	if err := f.cluster.Observe(ctx, &s, plan.Database|plan.Coordination); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
 }

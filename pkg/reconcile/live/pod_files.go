@@ -50,7 +50,7 @@ func (f *podFiles) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[stri
 			mu.Lock()
 			defer mu.Unlock()
 			reports[name] = report
-			return ctx.Err()
+			return Interrupted(ctx)
 		})
 	}
 	return reports, group.Wait()

@@ -96,7 +96,7 @@ func (d *database) readClusterFiles(ctx context.Context) (plan.ClusterFiles, err
 		})
 	}
 	_ = group.Wait() // no function returns an error
-	return files, ctx.Err()
+	return files, Interrupted(ctx)
 }
 
 func (d *database) liveConnectionString(ctx context.Context) (inForce fdb.ConnectionString, unknown string) {

@@ -191,12 +191,12 @@ func (w *RestoreCluster) readRestores(ctx context.Context) (plan.RestoreFacts, e
 		return facts, nil
 	}
 	all, err := tools.Restores(ctx)
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
-		facts.Unreachable = err.Error()
+		facts.Unreachable = noAnswer(ctx, err)
 		return facts, nil // an unknown status is a fact that stages decide on
 	}
 	facts.All, facts.Read = all, true

@@ -42,10 +42,10 @@ func (w *RestoreCluster) readSource(ctx context.Context) (plan.SourceFacts, erro
 		facts.Restorable = plan.CanBeRestored(b, facts.Status)
 		if facts.Begins(url) {
 			facts.There, _ = tools.Describe(ctx, url)
-			return facts, ctx.Err()
+			return facts, Interrupted(ctx)
 		}
 	}
-	return plan.SourceFacts{}, ctx.Err()
+	return plan.SourceFacts{}, Interrupted(ctx)
 }
 
 // mayBegin reports whether a FoundationDBBackup may write a backup to url that is not restorable
@@ -78,11 +78,11 @@ func (w *RestoreCluster) readTimes(ctx context.Context) (plan.TimeFacts, error) 
 	case err == nil:
 		facts.There, err = tools.Describe(ctx, url, fdb.DescribeTimes...)
 	}
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	if err != nil {
-		facts.Unreachable = err.Error()
+		facts.Unreachable = noAnswer(ctx, err)
 		return facts, nil
 	}
 	facts.Read = true

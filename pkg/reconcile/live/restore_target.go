@@ -22,12 +22,12 @@ func (w *RestoreCluster) readTarget(ctx context.Context, known plan.RestoreFacts
 	}
 	facts := plan.TargetFacts{}
 	occupied, err := tools.Occupied(ctx, targetRanges(w.restore))
-	if ctx.Err() != nil {
-		return facts, ctx.Err()
+	if err := Interrupted(ctx); err != nil {
+		return facts, err
 	}
 	facts.AsOf = w.Clock.Now().UTC()
 	if err != nil {
-		facts.Unreachable, facts.Locked = err.Error(), admin.KindOf(err) == admin.KindLocked
+		facts.Unreachable, facts.Locked = noAnswer(ctx, err), admin.KindOf(err) == admin.KindLocked
 		return facts, nil
 	}
 	facts.Read, facts.Occupied = true, occupied

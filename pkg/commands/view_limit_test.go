@@ -1,0 +1,47 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// A tool can hang in all pods, and would keep each view waiting for as long as it is given there.
+func TestAViewIsShownWithinItsLimitWhenToolsHangInAllPods(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		for _, words := range []string{
+			"status", "why", "describe", "tree", "get process-groups", "get processes", "get nodes", "get coordinators", "get configuration", "get locks", "get exclusions", "top",
+		} {
+			g.hang(plan.Database)
+			began := time.Now()
+			code := g.run(append(strings.Fields(words), "sample")...)
+			if took := time.Since(began); took > session.ViewLimit {
+				t.Errorf("%s took %s", words, took)
+			}
+			if all := g.out.String() + g.err.String(); !strings.Contains(all, "no answer within 30s") {
+				t.Errorf("%s: exit code %d, without the reason:\n%s", words, code, all)
+			}
+		}
+	})
+}
+
+// The dashboard reads continuously, and each of its reads has the limit.
+func TestTheDashboardShowsWithinTheLimitThatToolsHang(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.after(5 * time.Second)
+		g.hang(plan.Database)
+		f := g.after(session.ViewLimit + 5*time.Second)
+		if reason := f.Status.Database.UnknownReason; !strings.Contains(reason, "no answer within 30s") {
+			t.Errorf("the database is unknown because of %q", reason)
+		}
+		if f.Source(frame.SourceOfDatabase).Problem == "" || len(f.Groups.Items) == 0 {
+			t.Errorf("the rest of the frame: %+v", f.Source(frame.SourceOfDatabase))
+		}
+	})
+}
