@@ -44,7 +44,7 @@ func (v PauseView) Text(now time.Time) string {
 		words = append(words, phrase.Duration(now.Sub(*v.Since))+" ago")
 	}
 	switch {
-	case v.Overdue:
+	case v.Overdue && v.Until != nil:
 		words = append(words, fmt.Sprintf("overdue for %s", phrase.Duration(now.Sub(*v.Until))))
 	case v.Until != nil:
 		words = append(words, fmt.Sprintf("for %s more", phrase.Duration(v.Until.Sub(now))))

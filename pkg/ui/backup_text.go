@@ -152,7 +152,7 @@ func stateWord(v inspect.BackupStatusView) string {
 		return phrase.UnknownCell
 	case *v.State == "":
 		return "NeverRan"
-	case *v.Paused && *v.Running:
+	case v.Paused != nil && *v.Paused && v.Running != nil && *v.Running:
 		return *v.State + ",Paused"
 	}
 	return *v.State

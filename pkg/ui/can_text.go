@@ -83,5 +83,5 @@ func factWords(f versionfacts.Applying) string {
 	if f.Applies == versionfacts.Unknown {
 		uncertain = fmt.Sprintf(", unknown whether %s is used", f.Condition)
 	}
-	return fmt.Sprintf("%s; %s [%s: %s%s] %s", f.Summary, f.Advice, f.ID, f.Consequence, uncertain, f.Sources[0])
+	return fmt.Sprintf("%s; %s [%s: %s%s] %s", f.Summary, f.Advice, f.ID, f.Consequence, uncertain, firstSource(f.Sources))
 }

@@ -50,16 +50,28 @@ func YAML(document any) ([]byte, error) {
 	if safe := escaped(text, inYAML); !bytes.Equal(safe, text) {
 		return safe, nil
 	}
-	if text, err = yaml.Marshal(document); err != nil {
+	blocks, err := yaml.Marshal(document)
+	if err != nil {
 		return nil, fmt.Errorf("print YAML: %w", err)
 	}
-	return text, nil
+	if !bytes.Equal(withoutCommands(blocks, inYAML), blocks) { // a line of a block begins with text
+		return text, nil
+	}
+	return blocks, nil
 }
 
 // escaped returns JSON with all characters that control a terminal, such as DEL or the override of the
-// order of text, named by their number; encoders name only those of ASCII. They are within strings: nothing
-// else of JSON has them.
+// order of text, named by their number, and those of commands for the runner of a pipeline; encoders name only
+// controls of ASCII. They are within strings: nothing else of JSON has them.
 func escaped(text []byte, name func(rune) string) []byte {
+	return withoutCommands(withoutControls(text, name), name)
+}
+
+func withoutCommands(text []byte, name func(rune) string) []byte {
+	return []byte(new(phrase.RunnerLine).Text(string(text), name))
+}
+
+func withoutControls(text []byte, name func(rune) string) []byte {
 	var b bytes.Buffer
 	last := 0
 	for at := 0; at < len(text); {

@@ -3,11 +3,14 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 func TestDocumentsNameCharactersThatControlATerminal(t *testing.T) {
@@ -39,6 +42,36 @@ func TestDocumentsNameCharactersThatControlATerminal(t *testing.T) {
 				t.Errorf("read %q, %v from %s", again["message"], err, printed)
 			}
 		})
+	}
+}
+
+// What a runner of a pipeline would obey is named too, and read again as it was.
+func TestDocumentsHaveNoCommandForTheRunnerOfAPipeline(t *testing.T) {
+	for _, text := range []string{"a\n::error::x", "::error::x", "x ##[error]y", "##vso[task.complete]", "long " + strings.Repeat("word ", 50) + "::stop-commands::x\n \n  ::a::"} {
+		given := map[string]any{"message": text, "of": []any{text}, text: "key"}
+		var printed bytes.Buffer
+		page := layout.Guarded(&printed)
+		document, err := YAML(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, write := range map[string]func() error{
+			"JSON":          func() error { return WriteJSON(page, given) },
+			"indented JSON": func() error { return WriteIndentedJSON(page, given) },
+			"YAML":          func() error { _, err := page.Write(document); return err },
+		} {
+			printed.Reset()
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			if safe := withoutCommands(printed.Bytes(), inYAML); !bytes.Equal(safe, printed.Bytes()) {
+				t.Errorf("%s has a command: %s", name, &printed)
+			}
+			var again map[string]any
+			if err := yaml.Unmarshal(printed.Bytes(), &again); err != nil || !reflect.DeepEqual(again, given) {
+				t.Errorf("%s: read %q, %v from %s", name, again, err, &printed)
+			}
+		}
 	}
 }
 

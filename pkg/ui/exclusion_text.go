@@ -66,11 +66,8 @@ func etaCell(v inspect.DrainView) string {
 	if v.ETASeconds == nil {
 		return phrase.Nothing
 	}
-	latest := phrase.UnknownCell
-	if v.ETASecondsLatest != nil {
-		latest = phrase.Seconds(*v.ETASecondsLatest)
-	}
-	likely, soonest := phrase.Seconds(*v.ETASeconds), phrase.Seconds(*v.ETASecondsSoonest)
+	latest := phrase.SecondsOr(v.ETASecondsLatest, phrase.UnknownCell)
+	likely, soonest := phrase.Seconds(*v.ETASeconds), phrase.SecondsOr(v.ETASecondsSoonest, phrase.UnknownCell)
 	if soonest == likely && latest == likely {
 		return likely
 	}

@@ -62,11 +62,17 @@ func lockRow(v inspect.LockView, o ListOptions) []string {
 	if owner == "" {
 		owner = `""`
 	}
-	left := phrase.Nothing
-	if *v.SecondsLeft > 0 {
-		left = phrase.Seconds(*v.SecondsLeft)
+	left, until := phrase.UnknownCell, phrase.UnknownCell
+	if v.Until != nil {
+		until = v.Until.Format(time.RFC3339)
 	}
-	return []string{v.Cluster, owner, phrase.YesNo(v.Mine, phrase.UnknownCell), o.time(v.Since), v.Until.Format(time.RFC3339), left, string(v.State)}
+	if v.SecondsLeft != nil {
+		left = phrase.Nothing
+		if *v.SecondsLeft > 0 {
+			left = phrase.Seconds(*v.SecondsLeft)
+		}
+	}
+	return []string{v.Cluster, owner, phrase.YesNo(v.Mine, phrase.UnknownCell), o.time(v.Since), until, left, string(v.State)}
 }
 
 func deniedTable(v inspect.LockListView, o ListOptions) Table {

@@ -19,7 +19,7 @@ func WriteMaintenance(w io.Writer, v targets.MaintenanceView, now time.Time) err
 	}
 	zone, left := phrase.Nothing, phrase.Nothing
 	if v.Zone != "" {
-		zone, left = v.Zone, phrase.Seconds(*v.SecondsLeft)
+		zone, left = v.Zone, phrase.SecondsOr(v.SecondsLeft, phrase.UnknownCell)
 	}
 	return Table{Columns: []layout.Column{
 		{Name: "ZONE", Min: 16},
@@ -35,7 +35,11 @@ func waitsFor(v targets.MaintenanceView, now time.Time) string {
 	}
 	words := make([]string, len(v.Notes))
 	for i, n := range v.Notes {
-		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, phrase.Duration(now.Sub(*n.Since)))
+		since := phrase.UnknownCell
+		if n.Since != nil {
+			since = phrase.Duration(now.Sub(*n.Since))
+		}
+		words[i] = fmt.Sprintf("%s(%s)", n.ProcessGroup, since)
 	}
 	return strings.Join(words, ",")
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -286,7 +287,7 @@ func (p *page) reconciliation(v inspect.ReconciliationView) {
 	p.section("Reconciliation", v.Origin)
 	p.fact("Generation", fmt.Sprintf("%d reached of %d", v.ReconciledGeneration, v.Generation))
 	if v.Skip {
-		p.fact("Paused", v.Pause.Text(p.o.Now))
+		p.fact("Paused", cmp.Or(v.Pause, &inspect.PauseView{}).Text(p.o.Now))
 	}
 	if v.FailureDetector != nil {
 		p.fact("Detector", v.FailureDetector.Text(p.o.Now))

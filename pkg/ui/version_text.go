@@ -62,13 +62,21 @@ func versionFacts(v lists.VersionView, o ListOptions) Table {
 			if f.Applies == versionfacts.Unknown {
 				summary = fmt.Sprintf("if %s is used, which is unknown: %s", f.Condition, f.Summary)
 			}
-			row := []string{f.Version, string(f.Consequence), f.ID, summary, f.Sources[0]}
+			row := []string{f.Version, string(f.Consequence), f.ID, summary, firstSource(f.Sources)}
 			if !slices.ContainsFunc(t.Rows, func(seen []string) bool { return slices.Equal(seen, row) }) {
 				t.Rows = append(t.Rows, row)
 			}
 		}
 	}
 	return t
+}
+
+// firstSource returns the source to print; recordings of other versions may have none.
+func firstSource(sources []string) string {
+	if len(sources) == 0 {
+		return phrase.Unknown
+	}
+	return sources[0]
 }
 
 func operatorWords(v lists.VersionView) string {

@@ -55,7 +55,8 @@ func cleanLine(text string) string {
 }
 
 // Guard is a stream that leaves the program. It shows the control characters of all text and obeys
-// none, except for the styles of this program. It is safe for concurrent use.
+// none, except for the styles of this program, and no text in it is a command for the runner of a pipeline.
+// It is safe for concurrent use.
 type Guard struct {
 	w     io.Writer
 	inner bool // another guard follows
@@ -63,6 +64,7 @@ type Guard struct {
 
 	mu      sync.Mutex
 	pending []byte // the beginning of a character or style whose rest was not written yet
+	line    phrase.RunnerLine
 }
 
 // Guarded returns a stream as a guard; itself if it is one already.
@@ -114,6 +116,7 @@ func (g *Guard) shown(text string) string {
 	} else {
 		text = Clean(text)
 	}
+	text = g.line.Text(text, func(r rune) string { return `\` + string(r) })
 	if g.inner {
 		return text
 	}

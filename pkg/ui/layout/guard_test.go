@@ -18,6 +18,20 @@ func TestAGuardObeysOnlyStylesOfTheProgram(t *testing.T) {
 	}
 }
 
+// Runners of pipelines read the output of this program, and obey what begins with this.
+func TestAGuardLetsNoCommandForARunnerPass(t *testing.T) {
+	for name, w := range map[string]func(io.Writer) io.Writer{"of this program": Guarded, "that was asked for": Asked, "of a command within a command": func(w io.Writer) io.Writer { return Guarded(Relayed(Guarded(w))) }} {
+		var out bytes.Buffer
+		g := w(&out)
+		fmt.Fprint(g, "note: std::x ##")
+		fmt.Fprint(g, "vso[task.complete]\r\n  ", ":")
+		fmt.Fprintln(g, ":error::x")
+		if want := "note: std::x ##vso\\[task.complete]\n  :\\:error::x\n"; out.String() != want {
+			t.Errorf("text %s: got %q, want %q", name, out.String(), want)
+		}
+	}
+}
+
 // Streams are written in pieces of any size.
 func TestAGuardShowsTextThatArrivesInPieces(t *testing.T) {
 	text := Styled("31", "例え") + " \x1b[2J\u009b\u202e 日本 \r\nlast\r"
