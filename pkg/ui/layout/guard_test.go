@@ -20,7 +20,7 @@ func TestAGuardObeysOnlyStylesOfTheProgram(t *testing.T) {
 
 // Runners of pipelines read the output of this program, and obey what begins with this.
 func TestAGuardLetsNoCommandForARunnerPass(t *testing.T) {
-	for name, w := range map[string]func(io.Writer) io.Writer{"of this program": Guarded, "that was asked for": Asked, "of a command within a command": func(w io.Writer) io.Writer { return Guarded(Relayed(Guarded(w))) }} {
+	for name, w := range map[string]func(io.Writer) io.Writer{"of this program": Guarded, "that a user requested": Asked, "of a command within a command": func(w io.Writer) io.Writer { return Guarded(Relayed(Guarded(w))) }} {
 		var out bytes.Buffer
 		g := w(&out)
 		fmt.Fprint(g, "note: std::x ##")
