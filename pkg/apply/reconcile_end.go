@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // finish prints the summary, and turns the end of the last pass, or its interruption, into the
@@ -30,7 +31,7 @@ func (o *outcome) finish(ctx context.Context, err error) error {
 		out := format.Flags{Format: o.Output}
 		return errors.Join(out.Print(o.Env.Out, format.Printable{Document: o.document(end), Names: o.names(), Stream: o.Output == "json"}), end)
 	}
-	fmt.Fprintln(o.Env.Out, o.sentence(end))
+	layout.Line(o.Env.Out, "%s", o.sentence(end))
 	o.noteHousekeeping()
 	if end == nil && o.acted > 0 && len(o.Undo) > 0 {
 		o.Env.Logf("undo: %s", o.Env.Command(o.Undo...))

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // print prints a document of the watch into the stream of events.
@@ -48,7 +49,7 @@ func (w *watching) printEnding() {
 		return
 	}
 	w.lastState = sentence
-	fmt.Fprintln(w.Env.Out, sentence)
+	layout.Line(w.Env.Out, "%s", sentence)
 }
 
 func (w *watching) sentence() string {
@@ -99,6 +100,6 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 		r.Reason = exit.Explain(w.withKept(cause))
 		return errors.Join(ui.WriteJSON(w.Env.Out, r), end)
 	}
-	fmt.Fprintf(w.Env.Out, "%s: the watch ended after %s: %s\n", w.Key.Name, did, exit.Explain(w.withKept(cause)))
+	layout.Line(w.Env.Out, "%s: the watch ended after %s: %s", w.Key.Name, did, exit.Explain(w.withKept(cause)))
 	return end
 }

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // PlanTogether shows what passes over all of them would do. A plan that could not be made does
@@ -229,10 +229,10 @@ func (t *resourceSet) finish(ctx context.Context, err error) error {
 	}
 	for i, p := range t.members {
 		if p.hadNoTurn() {
-			fmt.Fprintf(t.env.Out, "%s: no pass was run\n", p.subject())
+			layout.Line(t.env.Out, "%s: no pass was run", p.subject())
 			continue
 		}
-		fmt.Fprintln(t.env.Out, p.sentence(ends[i]))
+		layout.Line(t.env.Out, "%s", p.sentence(ends[i]))
 		p.noteHousekeeping()
 	}
 	return end

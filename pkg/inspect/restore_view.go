@@ -143,7 +143,7 @@ func (v *RestoreStatusView) follow(r fdb.RestoreStatus, h *RestoreHistory, at ti
 }
 
 func (v *RestoreStatusView) Progress() string {
-	if v.Percent == nil {
+	if v.Percent == nil || v.BlocksDone == nil || v.BlocksTotal == nil {
 		return "agents have not read the backup yet"
 	}
 	text := fmt.Sprintf("%.0f%%, %s", *v.Percent, phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block"))

@@ -47,7 +47,7 @@ func (p *page) backup(v inspect.BackupStatusView) {
 		p.fact("State", "unknown: "+v.UnknownReason)
 		return
 	}
-	p.fact("State", phrase.Or(*v.State, "the tag never had a backup"))
+	p.fact("State", stateOr(v.State, "the tag never had a backup"))
 	p.fact("Paused", phrase.YesNo(v.Paused, phrase.UnknownCell))
 	p.fact("Restorable", backupMomentWords(v.LatestRestorable))
 	if v.Move != nil {
@@ -63,6 +63,14 @@ func (p *page) backup(v inspect.BackupStatusView) {
 	if v.RangeBytes != nil || v.LogBytes != nil {
 		p.fact("Written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log")
 	}
+}
+
+// stateOr returns the state that a database reports for a tag; never where it reports none.
+func stateOr(state *string, never string) string {
+	if state == nil {
+		return phrase.UnknownCell
+	}
+	return phrase.Or(*state, never)
 }
 
 // backupMomentWords returns the version, and how long ago it was.

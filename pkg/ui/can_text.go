@@ -55,7 +55,7 @@ type CanOptions struct {
 // WriteCan prints the answer in one line, and every question in a table.
 func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 	color := map[lists.Answer]string{lists.AnswerYes: green, lists.AnswerNo: red, lists.AnswerUnknown: red}[v.Answer]
-	fmt.Fprintln(w, o.in(color, v.Summary))
+	layout.Line(w, "%s", o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
 		layout.Entry(w, o.in(yellow, "warning:")+" ", warning)
 	}

@@ -35,12 +35,12 @@ func WriteConnectionStringDrift(w io.Writer, v lists.ConnectionStringDriftView, 
 	for _, s := range v.Items {
 		switch {
 		case s.Unreadable != "":
-			fmt.Fprintf(w, "%s could not be read: %s\n", s.Source, s.Unreadable)
+			layout.Line(w, "%s could not be read: %s", s.Source, s.Unreadable)
 		case s.Matches != nil && !*s.Matches:
-			fmt.Fprintf(w, "%s has %s\n", s.Source, inspect.OneLine(s.Text))
+			layout.Line(w, "%s has %s", s.Source, inspect.OneLine(s.Text))
 		}
 	}
-	_, err := fmt.Fprintln(w, connectionStringDriftVerdict(v))
+	_, err := layout.Fprintf(w, "%s\n", connectionStringDriftVerdict(v))
 	return err
 }
 

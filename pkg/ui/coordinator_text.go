@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -30,7 +29,7 @@ func WriteCoordinators(w io.Writer, v inspect.CoordinatorListView, o ListOptions
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s of %d answer, %d desired; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
+	_, err := layout.Fprintf(w, "\n%s of %d answer, %d desired; a quorum answers: %s\n", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items), v.Desired, phrase.YesNo(v.QuorumReachable, phrase.UnknownCell))
 	return err
 }
 
@@ -49,6 +48,6 @@ func WriteCoordinatorDiagnosis(w io.Writer, v lists.CoordinatorDiagnosisView) er
 	if err := t.Write(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", v.Finding)
+	_, err := layout.Fprintf(w, "\n%s\n", v.Finding)
 	return err
 }

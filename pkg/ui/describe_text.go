@@ -275,8 +275,8 @@ const guide = 4
 // WriteTree prints a cluster and its objects as a tree. Lines wrap within their level.
 func WriteTree(w io.Writer, v describe.Tree, o StatusOptions) error {
 	p := &page{w: w, o: o}
-	p.printf("%s\n", p.branch(v.Root, 0))
-	return p.err
+	_, err := fmt.Fprintln(w, p.branch(v.Root, 0))
+	return err
 }
 
 func (p *page) branch(i describe.TreeItem, depth int) *tree.Tree {
@@ -318,6 +318,7 @@ func (p *page) leaf(i describe.TreeItem, depth int) string {
 	if len(notes) > 0 {
 		text += "; " + strings.Join(notes, ", ")
 	}
+	text = layout.OneLine(p.w, text)
 	lines := []string{text}
 	if width := layout.Width(p.w); width > 0 {
 		lines = layout.Wrap(text, width-guide*depth, 2)

@@ -45,7 +45,7 @@ func (l *LogWidths) Note(group string, containers ...string) {
 // logTime is the layout of times in logs: as long for all.
 const logTime = "2006-01-02T15:04:05.000Z"
 
-// WriteLog prints an entry as one line, or as many as its text has.
+// WriteLog prints an entry as one line: ends of lines in its text are shown.
 func WriteLog(w io.Writer, e logs.Entry, l LogWidths) {
 	at, from, text := phrase.Nothing, e.Container, e.Text
 	if e.Time != nil {
@@ -57,5 +57,6 @@ func WriteLog(w io.Writer, e logs.Entry, l LogWidths) {
 	if e.Severity != nil {
 		text = strconv.Itoa(*e.Severity) + " " + text
 	}
-	fmt.Fprintf(w, "%-*s %-*s %-*s %s\n", len(logTime), at, l.group, phrase.Or(e.ProcessGroup, phrase.Nothing), l.container, from, text)
+	line := fmt.Sprintf("%-*s %-*s %-*s %s", len(logTime), at, l.group, phrase.Or(e.ProcessGroup, phrase.Nothing), l.container, from, text)
+	fmt.Fprintln(w, layout.OneLine(w, line)) // its secrets are not hidden
 }

@@ -37,7 +37,7 @@ func WriteExclusionStatus(w io.Writer, v inspect.ExclusionStatusView, o ListOpti
 	}
 	fmt.Fprintln(w)
 	for _, line := range exclusionStatusReasons(v) {
-		fmt.Fprintln(w, line)
+		layout.Line(w, "%s", line)
 	}
 	drainDataWrite(v.Data, w)
 	return nil
@@ -94,9 +94,9 @@ func exclusionStatusReasons(v inspect.ExclusionStatusView) []string {
 }
 
 func drainDataWrite(v inspect.DrainData, w io.Writer) {
-	fmt.Fprintf(w, "Moving: %s in flight, %s queued\n", phrase.BytesOr(v.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(v.QueuedBytes, phrase.UnknownCell))
-	fmt.Fprintf(w, "Replicas: %s\n", replicaWords(v))
-	fmt.Fprintf(w, "Free space of the fullest process: %s storage, %s log\n", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
+	layout.Line(w, "Moving: %s in flight, %s queued", phrase.BytesOr(v.InFlightBytes, phrase.UnknownCell), phrase.BytesOr(v.QueuedBytes, phrase.UnknownCell))
+	layout.Line(w, "Replicas: %s", replicaWords(v))
+	layout.Line(w, "Free space of the fullest process: %s storage, %s log", phrase.BytesOr(v.LeastSpaceStorageBytes, phrase.UnknownCell), phrase.BytesOr(v.LeastSpaceLogBytes, phrase.UnknownCell))
 }
 
 func replicaWords(v inspect.DrainData) string {

@@ -137,23 +137,23 @@ func writeNotes(v inspect.LockListView, w io.Writer, o ListOptions) {
 	fmt.Fprintln(w)
 	for _, l := range v.Items {
 		if !l.Used {
-			fmt.Fprintf(w, "%s: the spec does not use the lock; passes take none\n", l.Cluster)
+			layout.Line(w, "%s: the spec does not use the lock; passes take none", l.Cluster)
 		}
 		if l.ManualHolder != nil && l.State == inspect.LockHeld {
-			fmt.Fprintf(w, "%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either\n", l.Cluster, *l.ManualHolder)
+			layout.Line(w, "%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either", l.Cluster, *l.ManualHolder)
 		}
 	}
 	for _, d := range v.Denied {
 		if d.Drift != "" {
-			fmt.Fprintf(w, "%s: %s\n", d.ID, d.Drift)
+			layout.Line(w, "%s: %s", d.ID, d.Drift)
 		}
 	}
 	lease := "unknown: it could not be read"
 	if v.Lease.Read {
 		lease = StatusOptions{Absolute: o.Absolute, Now: o.Now}.held(v.Lease.Holder, v.Lease.Until)
 	}
-	fmt.Fprintf(w, "Lease of runs in this Kubernetes cluster: %s\n", lease)
+	layout.Line(w, "Lease of runs in this Kubernetes cluster: %s", lease)
 	if v.Lease.Operation != nil {
-		fmt.Fprintf(w, "Operation: %s\n", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Lease.Operation))
+		layout.Line(w, "Operation: %s", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Lease.Operation))
 	}
 }

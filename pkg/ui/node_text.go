@@ -40,11 +40,14 @@ func WriteNodes(w io.Writer, v inspect.NodeListView, o ListOptions) error {
 	if err := t.Write(w); err != nil || o.NoHeaders {
 		return err
 	}
-	gap := "\n"
+	first := true
 	for _, n := range v.Items {
 		for _, note := range n.Notes() {
-			fmt.Fprintf(w, "%s%s: %s\n", gap, n.Name, note)
-			gap = ""
+			if first {
+				fmt.Fprintln(w)
+			}
+			layout.Line(w, "%s: %s", n.Name, note)
+			first = false
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func WriteOperationStatus(w io.Writer, v inspect.OperationStatusView) error {
 		}
 		words = fmt.Sprintf("operation %s %s: %s, by %s; %s", o.ID, state, o.Command, o.By(), OperationWords(*o))
 	}
-	_, err := fmt.Fprintln(w, words)
+	_, err := layout.Fprintf(w, "%s\n", words)
 	return err
 }
 

@@ -51,7 +51,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.kept(w, v)
 	o.housekeeping(w, v.Pass.Housekeeping)
 	if v.Pause != nil && v.AsOf != nil {
-		fmt.Fprintf(w, "%s %s\n", o.in(yellow, "paused:"), v.Pause.Text(*v.AsOf))
+		layout.Line(w, "%s %s", o.in(yellow, "paused:"), v.Pause.Text(*v.AsOf))
 	}
 	for _, failure := range v.Pass.FailuresBeside(v.Gates) {
 		layout.Entry(w, o.in(red, "failed:")+" ", failure)
@@ -63,7 +63,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 		return err
 	}
 	o.simulations(w, v.Simulations)
-	fmt.Fprintln(w, planSentence(v))
+	layout.Line(w, "%s", planSentence(v))
 	return nil
 }
 

@@ -17,12 +17,12 @@ func WriteRecoveryReport(w io.Writer, v recovery.ReportView, o ListOptions) erro
 		return err
 	}
 	for _, c := range v.Facts.Coordinators {
-		if _, err := fmt.Fprintf(w, "Coordinator:  %s, answers: %s\n", c.Address, phrase.YesNo(c.Reachable, phrase.UnknownCell)); err != nil {
+		if _, err := layout.Fprintf(w, "Coordinator:  %s, answers: %s\n", c.Address, phrase.YesNo(c.Reachable, phrase.UnknownCell)); err != nil {
 			return err
 		}
 	}
 	for _, r := range v.Facts.Released {
-		if _, err := fmt.Fprintf(w, "Released:     %s of PVC %s, policy %s\n", r.Name, r.PVC, r.Policy); err != nil {
+		if _, err := layout.Fprintf(w, "Released:     %s of PVC %s, policy %s\n", r.Name, r.PVC, r.Policy); err != nil {
 			return err
 		}
 	}
@@ -64,16 +64,16 @@ func recoveryRow(g recovery.Group) []string {
 
 // writeAssessment prints what may be lost first.
 func writeAssessment(w io.Writer, a recovery.Assessment) error {
-	if _, err := fmt.Fprintf(w, "May be lost:  %s\nCan be saved: %s\nKind:         %s\n", a.Lost, a.Saved, a.Kind); err != nil {
+	if _, err := layout.Fprintf(w, "May be lost:  %s\nCan be saved: %s\nKind:         %s\n", a.Lost, a.Saved, a.Kind); err != nil {
 		return err
 	}
 	for _, text := range a.Evidence {
-		if _, err := fmt.Fprintf(w, "Evidence:     %s\n", text); err != nil {
+		if _, err := layout.Fprintf(w, "Evidence:     %s\n", text); err != nil {
 			return err
 		}
 	}
 	for _, text := range a.Obstacles {
-		if _, err := fmt.Fprintf(w, "Obstacle:     %s\n", text); err != nil {
+		if _, err := layout.Fprintf(w, "Obstacle:     %s\n", text); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func WriteRecoveryPlan(w io.Writer, v recovery.PlanView) error {
 		return err
 	}
 	if v.Plan.To != "" {
-		if _, err := fmt.Fprintf(w, "From:         %s\nTo:           %s\nDigest:       %s\n", v.Plan.From, v.Plan.To, v.Plan.Digest); err != nil {
+		if _, err := layout.Fprintf(w, "From:         %s\nTo:           %s\nDigest:       %s\n", v.Plan.From, v.Plan.To, v.Plan.Digest); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func WriteRecoveryPlan(w io.Writer, v recovery.PlanView) error {
 		return err
 	}
 	for i, s := range v.Plan.Steps {
-		if _, err := fmt.Fprintf(w, "%d. %s\n", i+1, RecoveryStep(s)); err != nil {
+		if _, err := layout.Fprintf(w, "%d. %s\n", i+1, RecoveryStep(s)); err != nil {
 			return err
 		}
 	}
@@ -124,7 +124,7 @@ func WriteRecoveryPlan(w io.Writer, v recovery.PlanView) error {
 	}
 	fmt.Fprintln(w, "\nrecover apply has nothing to do for it. Manually:")
 	for i, text := range v.Plan.Manual {
-		if _, err := fmt.Fprintf(w, "%d. %s\n", i+1, text); err != nil {
+		if _, err := layout.Fprintf(w, "%d. %s\n", i+1, text); err != nil {
 			return err
 		}
 	}
@@ -136,16 +136,16 @@ func writeCreations(w io.Writer, p recovery.Plan) error {
 	if len(p.Bind)+len(p.Create) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "Connection:   %s\nDigest:       %s\n", p.From, p.Digest); err != nil {
+	if _, err := layout.Fprintf(w, "Connection:   %s\nDigest:       %s\n", p.From, p.Digest); err != nil {
 		return err
 	}
 	for _, g := range p.Rebuild {
-		if _, err := fmt.Fprintf(w, "Status:       process group %s, class %s\n", g.ID, g.Class); err != nil {
+		if _, err := layout.Fprintf(w, "Status:       process group %s, class %s\n", g.ID, g.Class); err != nil {
 			return err
 		}
 	}
 	for _, b := range p.Bind {
-		if _, err := fmt.Fprintf(w, "Bind:         %s to volume %s\n", b.PVC, b.Volume); err != nil {
+		if _, err := layout.Fprintf(w, "Bind:         %s to volume %s\n", b.PVC, b.Volume); err != nil {
 			return err
 		}
 	}
@@ -154,7 +154,7 @@ func writeCreations(w io.Writer, p recovery.Plan) error {
 		if c.Coordinator {
 			text += ", coordinator"
 		}
-		if _, err := fmt.Fprintf(w, "Create:       pod %s (%s)\n", c.Pod, text); err != nil {
+		if _, err := layout.Fprintf(w, "Create:       pod %s (%s)\n", c.Pod, text); err != nil {
 			return err
 		}
 	}

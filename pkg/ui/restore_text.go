@@ -20,11 +20,15 @@ func WriteRestoreStatus(w io.Writer, v inspect.RestoreStatusView, o StatusOption
 		p.fact("Last status", phrase.Or(v.RecordedState, "never started"))
 		return p.err
 	}
-	p.fact("State", phrase.Or(*v.State, "never started"))
+	p.fact("State", stateOr(v.State, "never started"))
 	if v.BlocksTotal != nil {
-		p.fact("Version", fmt.Sprint(*v.Version))
+		version := phrase.UnknownCell
+		if v.Version != nil {
+			version = fmt.Sprint(*v.Version)
+		}
+		p.fact("Version", version)
 		p.fact("Progress", v.Progress())
-		p.fact("Written", phrase.Bytes(*v.BytesWritten))
+		p.fact("Written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell))
 	}
 	return p.err
 }

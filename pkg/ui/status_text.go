@@ -92,7 +92,7 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
+		_, p.err = layout.Fprintf(p.w, format, args...)
 	}
 }
 
@@ -124,7 +124,9 @@ func (p *page) fact(name, value string) { p.entry(fmt.Sprintf("  %-15s ", name),
 
 // entry prints a text after its label.
 func (p *page) entry(label, text string) {
-	p.printf("%s\n", layout.Labeled(label, text, layout.Width(p.w)))
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, layout.Labeled(label, text, layout.Width(p.w)))
+	}
 }
 
 func (p *page) database(v inspect.DatabaseView) {
@@ -142,7 +144,7 @@ func (p *page) database(v inspect.DatabaseView) {
 		p.fact("Locked", "with UID "+v.LockUID)
 	}
 	if v.MaintenanceZone != "" {
-		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, phrase.Seconds(*v.MaintenanceLeft)))
+		p.fact("Maintenance", fmt.Sprintf("zone %s, %s left", v.MaintenanceZone, phrase.SecondsOr(v.MaintenanceLeft, phrase.UnknownCell)))
 	}
 	if v.PerformanceLimit != "" {
 		p.fact("Limited by", inspect.Spaced(v.PerformanceLimit))

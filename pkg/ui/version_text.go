@@ -14,13 +14,13 @@ import (
 
 // WriteVersion prints a line per fact, and a row per database.
 func WriteVersion(w io.Writer, v lists.VersionView, o ListOptions) error {
-	fmt.Fprintf(w, "Client: %s (%s, %s)\n", v.Client.Version, v.Client.Go, v.Client.Platform)
+	layout.Line(w, "Client: %s (%s, %s)", v.Client.Version, v.Client.Go, v.Client.Platform)
 	if v.Server == "" {
 		return nil
 	}
-	fmt.Fprintf(w, "Server: %s\n", v.Server)
-	fmt.Fprintf(w, "Resources: %s\n", phrase.Or(strings.Join(v.Served, ", "), "none: the FoundationDB resource definitions are not installed"))
-	fmt.Fprintf(w, "Operators: %s\n", operatorWords(v))
+	layout.Line(w, "Server: %s", v.Server)
+	layout.Line(w, "Resources: %s", phrase.Or(strings.Join(v.Served, ", "), "none: the FoundationDB resource definitions are not installed"))
+	layout.Line(w, "Operators: %s", operatorWords(v))
 	if len(v.Clusters) == 0 {
 		return nil
 	}

@@ -79,7 +79,9 @@ func (p *whyPage) headline(v why.Report) {
 
 // entry prints a text after its label.
 func (p *whyPage) entry(label, text string) {
-	p.printf("%s\n", layout.Labeled(label, text, layout.Width(p.w)))
+	if p.err == nil {
+		_, p.err = fmt.Fprintln(p.w, layout.Labeled(label, text, layout.Width(p.w)))
+	}
 }
 
 // whyReportHeadline returns the summary without the name that precedes it.
@@ -98,7 +100,7 @@ type whyPage struct {
 
 func (p *whyPage) printf(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, args...)
+		_, p.err = layout.Fprintf(p.w, format, args...)
 	}
 }
 

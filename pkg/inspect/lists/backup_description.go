@@ -101,6 +101,8 @@ func (v BackupDescriptionView) Summary() string {
 	switch {
 	case v.UnknownReason != "":
 		return "cannot determine what is in the store: " + v.UnknownReason
+	case v.Exists == nil:
+		return "cannot determine what is in the store"
 	case !*v.Exists:
 		return "the store has no backup"
 	case v.RestorableFrom == nil || v.RestorableTo == nil:

@@ -2,7 +2,6 @@
 package changes
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -40,7 +39,7 @@ func Write(w io.Writer, v changes.View, t ui.Table) error {
 	for _, warning := range v.Warnings {
 		layout.Entry(w, "warning: ", warning)
 	}
-	_, err := fmt.Fprintln(w, sentence(v))
+	_, err := layout.Fprintf(w, "%s\n", sentence(v))
 	return err
 }
 

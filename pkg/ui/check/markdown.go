@@ -29,7 +29,7 @@ func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
 // WriteMarkdown prints a report for a comment or the summary page of a CI system.
 func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", inline(r.Metadata.Namespace), inline(r.Metadata.Cluster), r.Verdict, inline(sentence(r.Text())))
+	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", inline(r.Metadata.Namespace), inline(r.Metadata.Cluster), inline(string(r.Verdict)), inline(sentence(r.Text())))
 	o.Wide = false
 	for n, row := range r.rows(o) {
 		if n == 0 {

@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 )
 
@@ -43,6 +44,29 @@ func OneLine(w io.Writer, text string) string {
 	}
 	return oneLine(text, "\n    ")
 }
+
+// Fprintf is fmt.Fprintf for lines of text: no argument begins a line of its own, whose ends in it are shown as "\n".
+func Fprintf(w io.Writer, format string, args ...any) (int, error) {
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case error:
+			args[i] = inLine(arg.Error())
+		case fmt.Stringer:
+			args[i] = inLine(arg.String())
+		default:
+			if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
+				args[i] = inLine(v.String())
+			}
+		}
+	}
+	return fmt.Fprintf(w, format, args...)
+}
+
+// Line prints a line as Fprintf does, and its end.
+func Line(w io.Writer, format string, args ...any) { _, _ = Fprintf(w, format+"\n", args...) }
+
+// inLine returns a text as a part of a line.
+func inLine(text string) string { return oneLine(Clean(text), `\n`) }
 
 func oneLine(text, end string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", end)

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -104,5 +105,17 @@ func TestParagraphsAreRewrappedToTheWidth(t *testing.T) {
 	want := "one two\nthree four\nfive six\n\n  a table   of its own width\n\nseven\neight"
 	if got != want {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestNoArgumentOfALineBeginsAnother(t *testing.T) {
+	type state string
+	for _, width := range []int{0, 80} {
+		var out bytes.Buffer
+		page := NewPage(&out, func() int { return width })
+		_, err := Fprintf(page, "\n%s: %s, %v, %d of %s\n", "a\n\nb\n", state("c\r\nd"), errors.New("e\nf"), 3, Styled("1", "g"))
+		if want := "\na\\n\\nb: c\\nd, e\\nf, 3 of \x1b[1mg\x1b[0m\n"; err != nil || out.String() != want {
+			t.Errorf("width %d: got %q, %v, want %q", width, out.String(), err, want)
+		}
 	}
 }

@@ -2,7 +2,6 @@
 package orphans
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -42,7 +41,7 @@ func Write(w io.Writer, v orphans.View, t ui.Table) error {
 	for _, warning := range v.Warnings {
 		layout.Entry(w, "warning: ", warning)
 	}
-	_, err := fmt.Fprintln(w, v.Summary())
+	_, err := layout.Fprintf(w, "%s\n", v.Summary())
 	return err
 }
 

@@ -98,7 +98,7 @@ func WriteForecast(w io.Writer, f Forecast) error {
 		layout.Entry(w, fmt.Sprintf("%d. ", i+1), s.Name+": "+phrase.Or(what, string(s.Kind)))
 		s.write(w)
 	}
-	_, err := fmt.Fprintf(w, "%s: %s, nothing was changed\n", f.Runbook, phrase.Count(len(f.Steps), "step"))
+	_, err := layout.Fprintf(w, "%s: %s, nothing was changed\n", f.Runbook, phrase.Count(len(f.Steps), "step"))
 	return err
 }
 

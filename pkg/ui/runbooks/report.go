@@ -85,7 +85,7 @@ func WriteReport(w io.Writer, r Report, t ui.Table) error {
 	if r.EndedAt != nil {
 		took = " after " + phrase.Duration(r.EndedAt.Sub(r.StartedAt))
 	}
-	_, err := fmt.Fprintf(w, "%s: %s%s\n", r.Runbook, r.Outcome, took)
+	_, err := layout.Fprintf(w, "%s: %s%s\n", r.Runbook, r.Outcome, took)
 	return err
 }
 
