@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/clientlib"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/tools"
 )
 
@@ -34,7 +35,8 @@ func (w *Simulation) BeginClient(ctx context.Context, version string, files File
 }
 
 // ServeClient serves a connection of the client library in libfdb_c, which is one
-// transaction of a program that links it, until the connection or ctx ends.
-func (w *Simulation) ServeClient(ctx context.Context, version string, files FileSystem, connection io.ReadWriteCloser) error {
-	return clientlib.Serve(ctx, w.inner, version, files, connection)
+// transaction of a program that links it, until the connection or ctx ends. The simulation is
+// that of the cluster file which the program names.
+func ServeClient(ctx context.Context, of func(clusterFile string) *Simulation, version string, files FileSystem, connection io.ReadWriteCloser) error {
+	return clientlib.Serve(ctx, func(clusterFile string) *model.Simulation { return of(clusterFile).inner }, version, files, connection)
 }

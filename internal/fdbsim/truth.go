@@ -48,6 +48,14 @@ func (w *Simulation) Serves(c fdb.ConnectionString, version fdb.Version) bool {
 	return found.Quorum && found.Db != nil && found.Conn.String() == c.String()
 }
 
+// Reaches reports whether a client finds a majority of the coordinators of a connection string, or of those
+// that they refer it to.
+func (w *Simulation) Reaches(c fdb.ConnectionString, version fdb.Version) bool {
+	w.inner.Lock()
+	defer w.inner.Unlock()
+	return w.inner.Find(c, version).Quorum
+}
+
 // SetFaults replaces the faults of the database.
 func (d *Database) SetFaults(f Faults) {
 	d.w.Lock()

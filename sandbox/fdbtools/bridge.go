@@ -31,30 +31,29 @@ type Options struct {
 	Resolve  func(name string) ([]netip.Addr, error)
 	PodFacts func(namespace, pod string) (annotations, nodeLabels map[string]string, ok bool)
 	Speed    float64 // of the model's time against real time
-	Clock    clock.PassiveClock
-	Log      *slog.Logger
+	// IdleSpeed is the speed of a namespace in which nothing happens but the passing of time. Each namespace
+	// then has databases and a clock of its own. At 0 all share one, at Speed.
+	IdleSpeed float64
+	// Settled reports whether all pods of a namespace are as they will be; only with an IdleSpeed.
+	Settled func(namespace string) bool
+	Clock   clock.PassiveClock
+	Log     *slog.Logger
 }
 
 // Bridge serves the programs of every container of a sandbox.
 type Bridge struct {
 	Options
-	Simulation *fdbsim.Simulation
 
 	mu      sync.Mutex
+	worlds  []*world // the oldest first
 	speed   float64
 	servers map[*fdbsim.ServerHandle]Server
 	data    map[string]bool // every data directory a server ever had
 }
 
-// New returns a bridge with a [fdbsim.Simulation] that only has a blob store. Its time does
-// not pass until Run.
+// New returns a bridge to simulations that only have a blob store. Time does not pass in them until Run.
 func New(o Options) *Bridge {
-	b := &Bridge{
-		Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{},
-		Simulation: fdbsim.NewSimulation(fdbsim.Options{Seed: uint64(o.Clock.Now().UnixNano()), Start: o.Clock.Now(), Resolve: o.Resolve}),
-	}
-	b.Simulation.AddBlobStore(backupStore())
-	return b
+	return &Bridge{Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{}}
 }
 
 const (
@@ -68,17 +67,27 @@ const (
 func (b *Bridge) Run(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	last := b.Clock.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := b.Clock.Now()
-		b.Simulation.Advance(step(now.Sub(last), b.Pace()))
-		last = now
+		for _, w := range b.all() {
+			now := b.Clock.Now()
+			w.Advance(step(now.Sub(w.last), b.paceOf(w, now)))
+			w.last = now
+		}
 	}
+}
+
+// paceOf is how many seconds pass in a world in one real second.
+func (b *Bridge) paceOf(w *world, now time.Time) float64 {
+	pace := b.Pace()
+	if b.IdleSpeed > pace && w.idle(now, b.Settled) {
+		return b.IdleSpeed
+	}
+	return pace
 }
 
 // step is how far the model's time moves after some real time. Tools have their limits in the model's
@@ -91,7 +100,7 @@ func step(elapsed time.Duration, pace float64) time.Duration {
 	return time.Duration(float64(elapsed) * pace)
 }
 
-// Pace is how many seconds pass in the model in one real second.
+// Pace is how many seconds pass in the model in one real second, in namespaces that are not idle.
 func (b *Bridge) Pace() float64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,8 +109,8 @@ func (b *Bridge) Pace() float64 {
 
 // SetPace changes how fast the model's time passes.
 func (b *Bridge) SetPace(speed float64) error {
-	if speed <= 0 || speed > maxSpeed {
-		return fmt.Errorf("speed %g is not above 0 and at most %d", speed, maxSpeed)
+	if speed <= 0 || speed > MaxSpeed {
+		return fmt.Errorf("speed %g is not above 0 and at most %d", speed, MaxSpeed)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,8 +118,8 @@ func (b *Bridge) SetPace(speed float64) error {
 	return nil
 }
 
-// maxSpeed keeps one tick of the model below half a minute.
-const maxSpeed = 1000
+// MaxSpeed keeps one tick of the model below half a minute.
+const MaxSpeed = 1000
 
 // Serve serves the programs of one container until ctx ends.
 func (b *Bridge) Serve(ctx context.Context, listener net.Listener, c node.Container) {

@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // clientVersion is the version of the client library that programs outside of containers link.
-const clientVersion = "7.3.79"
+var clientVersion = fdb.Version{Major: 7, Minor: 3, Patch: 79}
 
 // ServeClients serves programs of this machine that link the model's client library until ctx
 // ends. Their cluster files are this machine's.
@@ -22,7 +25,14 @@ func (b *Bridge) ServeClients(ctx context.Context, listener net.Listener) {
 			return
 		}
 		go func() {
-			if err := b.Simulation.ServeClient(ctx, clientVersion, localFiles{}, conn); err != nil && ctx.Err() == nil {
+			end := func() {}
+			err := fdbsim.ServeClient(ctx, func(clusterFile string) *fdbsim.Simulation {
+				w := b.ofClusterFile(clusterFile)
+				end = w.count(&w.running)
+				return w.Simulation
+			}, clientVersion.String(), localFiles{}, conn)
+			end()
+			if err != nil && ctx.Err() == nil {
 				b.Log.Error("serving a client library", "error", err)
 			}
 		}()

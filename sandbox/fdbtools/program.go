@@ -72,7 +72,9 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	if name == "fdbserver" && !requestsHelp(p.run.Argv[1:]) {
 		return b.runServer(ctx, p)
 	}
-	return b.Simulation.RunTool(ctx, fdbsim.Tool{
+	w := b.world(p.container.Namespace)
+	defer w.use(name)()
+	return w.RunTool(ctx, fdbsim.Tool{
 		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_SANDBOX_POD_IP"], Files: p,
 		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true},
 	})
@@ -96,12 +98,14 @@ func (b *Bridge) runServer(ctx context.Context, p *program) int {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
 		return 1
 	}
-	handle, err := b.Simulation.StartServer(server)
+	w := b.world(p.container.Namespace)
+	handle, err := w.StartServer(server)
 	if err != nil {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
 		return 1
 	}
 	defer handle.Stop()
+	defer w.count(&w.servers)()
 	defer b.forget(b.remember(handle, p, server))
 	select {
 	case code := <-handle.Exited():

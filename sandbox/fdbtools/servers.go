@@ -97,8 +97,11 @@ func (b *Bridge) Lose(dir string) int {
 		}
 	}
 	b.mu.Unlock()
-	for _, key := range lost {
-		b.Simulation.LoseData(key)
+	for _, w := range b.all() {
+		for _, key := range lost {
+			w.LoseData(key)
+		}
+		w.touch()
 	}
 	return len(lost)
 }

@@ -166,7 +166,7 @@ type DatabaseAnswer struct {
 }
 
 func (m *Machine) database(_ context.Context, r DatabaseRequest) (DatabaseAnswer, error) {
-	d, ok := m.Tools.Simulation.Database(r.Name)
+	d, ok := m.Tools.Database(r.Name)
 	if !ok {
 		return DatabaseAnswer{}, fmt.Errorf("there is no simulated database %q", r.Name)
 	}

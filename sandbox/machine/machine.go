@@ -39,6 +39,7 @@ type Options struct {
 	Port           int               // of the API; 0 keeps the last one or takes a free one
 	Network        string            // of the pods, a /16 of 127.0.0.0/8; empty keeps the last one or takes a free one
 	Speed          float64           // of the simulated databases' time
+	IdleSpeed      float64           // of a namespace in which nothing happens; 0 for Speed and one clock for all
 	ConfigMapDelay time.Duration     // until a changed config map reaches its pods
 	NodeGrace      time.Duration     // time without a report after which a node is NotReady
 	Tool           string            // the fdb-sandbox-tool program
@@ -255,7 +256,8 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 		return err
 	}
 	m.Tools = fdbtools.New(fdbtools.Options{
-		Client: m.Client, Resolve: m.Agent.Hosts.Resolve, PodFacts: m.Agent.PodFacts, Speed: m.Speed, Clock: m.Clock, Log: log,
+		Client: m.Client, Resolve: m.Agent.Hosts.Resolve, PodFacts: m.Agent.PodFacts, Speed: m.Speed, IdleSpeed: m.IdleSpeed, Settled: m.Agent.Settled,
+		Clock: m.Clock, Log: log,
 	})
 	tools.Tools = m.Tools
 	go m.Tools.Run(ctx)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/faults"
@@ -13,13 +14,14 @@ import (
 
 // Report is the state of a sandbox.
 type Report struct {
-	Nodes     map[string]string `json:"nodes"` // name to health
-	Speed     float64           `json:"speed"`
-	Time      time.Time         `json:"time"` // of the simulated databases
-	Network   string            `json:"network"`
-	Databases []string          `json:"databases"`
-	Servers   []fdbtools.Server `json:"servers"`
-	APIFaults []faults.Rule     `json:"apiFaults"`
+	Nodes map[string]string `json:"nodes"` // name to health
+	Speed float64           `json:"speed"`
+	// Times are the clocks of the simulated databases by namespace, or that of all without a name.
+	Times     map[string]time.Time `json:"times"`
+	Network   string               `json:"network"`
+	Databases []string             `json:"databases"`
+	Servers   []fdbtools.Server    `json:"servers"`
+	APIFaults []faults.Rule        `json:"apiFaults"`
 }
 
 // Write prints the report as text.
@@ -28,7 +30,9 @@ func (r Report) Write(w io.Writer) {
 		fmt.Fprintf(w, "node %s %s\n", name, r.Nodes[name])
 	}
 	fmt.Fprintf(w, "pod network %s\n", r.Network)
-	fmt.Fprintf(w, "database time %s at speed %g\n", r.Time.Format(time.RFC3339), r.Speed)
+	for _, namespace := range slices.Sorted(maps.Keys(r.Times)) {
+		fmt.Fprintf(w, "%s at speed %g\n", strings.Join(strings.Fields("database time "+namespace+" "+r.Times[namespace].Format(time.RFC3339)), " "), r.Speed)
+	}
 	for _, name := range r.Databases {
 		fmt.Fprintf(w, "database %s\n", name)
 	}
@@ -42,13 +46,13 @@ func (r Report) Write(w io.Writer) {
 
 func (m *Machine) report() Report {
 	r := Report{
-		Nodes: map[string]string{}, Speed: m.Tools.Pace(), Time: m.Tools.Simulation.Now(), Network: m.network,
+		Nodes: map[string]string{}, Speed: m.Tools.Pace(), Times: m.Tools.Times(), Network: m.network,
 		Servers: m.Tools.Servers(), APIFaults: m.Proxy.Rules().List(),
 	}
 	for name, health := range m.Agent.Healths() {
 		r.Nodes[name] = health.String()
 	}
-	for _, d := range m.Tools.Simulation.Databases() {
+	for _, d := range m.Tools.Databases() {
 		r.Databases = append(r.Databases, d.ConnectionString().String())
 	}
 	return r

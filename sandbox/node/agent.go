@@ -14,11 +14,13 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -321,4 +323,25 @@ func (a *Agent) PodFacts(namespace, name string) (annotations, nodeLabels map[st
 		return nil, nil, false
 	}
 	return pod.Annotations, n.Labels, true
+}
+
+// Settled reports whether every pod of a namespace has ended or is ready, none is about to end, and all nodes work.
+func (a *Agent) Settled(namespace string) bool {
+	for _, health := range a.Healths() {
+		if health != Working {
+			return false
+		}
+	}
+	pods, err := a.pods.Pods(namespace).List(labels.Everything())
+	return err == nil && !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return !settled(pod) })
+}
+
+func settled(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil {
+		return false
+	}
+	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	return ended || slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }

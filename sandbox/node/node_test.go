@@ -181,3 +181,28 @@ func TestContainerArgumentsExpandEnvironmentVariables(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestPodsAreSettledWhenTheyAreReadyOrHaveEnded(t *testing.T) {
+	now := metav1.Now()
+	ready := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	tests := map[string]struct {
+		pod  corev1.Pod
+		want bool
+	}{
+		"a ready pod":                    {corev1.Pod{Status: ready}, true},
+		"a job's pod that has succeeded": {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, true},
+		"a pod that has failed":          {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, true},
+		"a pod that is not scheduled":    {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, false},
+		"a running pod that is not ready": {corev1.Pod{Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
+		}}, false},
+		"a ready pod that terminates": {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}, Status: ready}, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := settled(&tc.pod); got != tc.want {
+				t.Errorf("settled %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

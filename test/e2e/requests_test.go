@@ -116,7 +116,13 @@ func TestRequestCountsOfCommandsStayWithinLimits(t *testing.T) {
 		// more to wait for reads the status and the exclusions.
 		passes := len(puts(sent)) / 3
 		most := 16 + 2*max(0, passes-3)
-		if tools := execs(sent); len(tools) > most {
+		tools := execs(sent)
+		// Where the last recovery was long enough ago, the last pass ends the exclusion as well: it decides again
+		// under the lock, which reads both, and proves the effect by both.
+		if slices.ContainsFunc(tools, func(r string) bool { return strings.Contains(r, " include ") }) {
+			most += 5
+		}
+		if len(tools) > most {
 			t.Errorf("%d execs in %d passes, want at most %d:\n%s", len(tools), passes, most, strings.Join(tools, "\n"))
 		} else {
 			t.Logf("%d requests and %d execs in %d passes", len(sent)-len(tools), len(tools), passes)

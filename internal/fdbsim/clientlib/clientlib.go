@@ -24,8 +24,8 @@ const operationFailed = 1000
 var errRequest = errors.New("malformed request")
 
 // Serve serves one connection until it or ctx ends. The client library has the given
-// version and sees files.
-func Serve(ctx context.Context, w *model.Simulation, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
+// version and sees files; of returns the simulation of the cluster file that it names.
+func Serve(ctx context.Context, of func(clusterFile string) *model.Simulation, version string, files tools.FileSystem, connection io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = connection.Close() })() // its end is what ends the reads below
@@ -35,7 +35,7 @@ func Serve(ctx context.Context, w *model.Simulation, version string, files tools
 		ended <- receive(ctx, bufio.NewReader(connection), requests)
 	}()
 	s := session{begin: func(clusterFile string) (*tools.ClientTransaction, error) {
-		return tools.BeginClient(ctx, w, version, files, clusterFile)
+		return tools.BeginClient(ctx, of(clusterFile), version, files, clusterFile)
 	}}
 	for {
 		select {

@@ -44,6 +44,9 @@ type noFiles struct{}
 func (noFiles) ReadFile(string) ([]byte, error) { return nil, errors.New("no file") }
 func (noFiles) WriteFile(string, []byte) error  { return errors.New("no file") }
 func (noFiles) Writable(string) bool            { return false }
+
+func anySimulation(string) *model.Simulation { return model.NewSimulation(model.Options{}) }
+
 func replyTo(c net.Conn, fields ...string) [][]byte {
 	var request [][]byte
 	for _, f := range fields {
@@ -58,7 +61,7 @@ func TestInvalidClientLibraryRequestsFail(t *testing.T) {
 	ours, theirs := net.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- Serve(t.Context(), model.NewSimulation(model.Options{}), "7.3.79", noFiles{}, theirs)
+		served <- Serve(t.Context(), anySimulation, "7.3.79", noFiles{}, theirs)
 	}()
 	if err := ours.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -84,7 +87,7 @@ func TestServeReturnsWhenTheContextIsCanceled(t *testing.T) {
 	defer func() { _ = ours.Close() }()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Serve(ctx, model.NewSimulation(model.Options{}), "7.3.79", noFiles{}, theirs); err != nil {
+	if err := Serve(ctx, anySimulation, "7.3.79", noFiles{}, theirs); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/fdbtools"
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/machine"
 	"github.com/kubectl-fdb/kubectl-fdb/sandbox/node"
 )
@@ -33,6 +34,7 @@ type upOptions struct {
 	podNetwork     string
 	detach         bool
 	speed          float64
+	idleSpeed      float64
 	configMapDelay time.Duration
 	nodeGrace      time.Duration
 	tool           string
@@ -65,6 +67,7 @@ func newUp() *cobra.Command {
 	f.StringVar(&o.podNetwork, "pod-network", "", "addresses of pods, a /16 of 127.0.0.0/8; empty keeps the last one or takes a free one")
 	f.BoolVar(&o.detach, "detach", false, "return when the sandbox is ready and leave it running")
 	f.Float64Var(&o.speed, "speed", 1, "how fast time passes for simulated databases")
+	f.Float64Var(&o.idleSpeed, "idle-speed", 0, "how fast time passes in a namespace while no tool runs and no pod changes in it; each has its own clock and databases then (0: one clock for all, at --speed)")
 	f.DurationVar(&o.configMapDelay, "config-map-delay", time.Second, "delay before ConfigMap changes reach pods")
 	f.DurationVar(&o.nodeGrace, "node-grace", 10*time.Second, "time without a report after which a node is NotReady")
 	f.StringVar(&o.tool, "tool", "", "the fdb-sandbox-tool program; default: beside this program")
@@ -119,6 +122,9 @@ func (o upOptions) machine() (machine.Options, error) {
 	if err != nil {
 		return machine.Options{}, err
 	}
+	if o.idleSpeed < 0 || o.idleSpeed > fdbtools.MaxSpeed {
+		return machine.Options{}, fmt.Errorf("--idle-speed %g: must be at least 0 and at most %d", o.idleSpeed, fdbtools.MaxSpeed)
+	}
 	nodes, err := o.nodeSpecs()
 	if err != nil {
 		return machine.Options{}, err
@@ -130,7 +136,7 @@ func (o upOptions) machine() (machine.Options, error) {
 		}
 	}
 	return machine.Options{
-		Dir: dir, Nodes: nodes, Port: o.port, Network: o.podNetwork, Speed: o.speed, ConfigMapDelay: o.configMapDelay,
+		Dir: dir, Nodes: nodes, Port: o.port, Network: o.podNetwork, Speed: o.speed, IdleSpeed: o.idleSpeed, ConfigMapDelay: o.configMapDelay,
 		NodeGrace: o.nodeGrace, Tool: tool, Programs: programs, Clock: clock.RealClock{},
 	}, nil
 }

@@ -1,0 +1,157 @@
+package fdbtools
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+)
+
+// world is the simulation of a namespace, with a clock of its own: processes and databases of one can reach each other.
+type world struct {
+	*fdbsim.Simulation
+
+	namespace string
+	clock     clock.PassiveClock
+	last      time.Time // until which its time has passed
+
+	mu      sync.Mutex
+	running int       // tools and clients
+	servers int       // that run
+	changed time.Time // when one of them last began or ended, or a fault did
+	looked  time.Time // when settled was last determined
+	settled bool
+}
+
+// world returns the one of a namespace. Without a faster pace for idle namespaces all have the same.
+func (b *Bridge) world(namespace string) *world {
+	if b.IdleSpeed == 0 {
+		namespace = ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.IndexFunc(b.worlds, func(w *world) bool { return w.namespace == namespace }); i >= 0 {
+		return b.worlds[i]
+	}
+	now := b.Clock.Now()
+	w := &world{namespace: namespace, clock: b.Clock, last: now, changed: now, Simulation: fdbsim.NewSimulation(fdbsim.Options{
+		Seed: uint64(now.UnixNano()), Start: now, Resolve: b.Resolve,
+	})}
+	w.AddBlobStore(backupStore())
+	b.worlds = append(b.worlds, w)
+	return w
+}
+
+// all are all worlds, the oldest first.
+func (b *Bridge) all() []*world {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.worlds)
+}
+
+// Databases are the simulated databases.
+func (b *Bridge) Databases() []*fdbsim.Database {
+	var all []*fdbsim.Database
+	for _, w := range b.all() {
+		all = append(all, w.Databases()...)
+	}
+	return all
+}
+
+// Database finds a database by its description or by its connection string, in the newest world that has one. What
+// is done to it is a change in its namespace.
+func (b *Bridge) Database(name string) (*fdbsim.Database, bool) {
+	for _, w := range slices.Backward(b.all()) {
+		if d, found := w.Database(name); found {
+			w.touch()
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Times are the readings of the clocks by namespace; the name is empty where all share one.
+func (b *Bridge) Times() map[string]time.Time {
+	times := map[string]time.Time{}
+	for _, w := range b.all() {
+		times[w.namespace] = w.Now()
+	}
+	return times
+}
+
+// ofClusterFile returns the world whose coordinators a cluster file of this machine names.
+func (b *Bridge) ofClusterFile(name string) *world {
+	content, err := localFiles{}.ReadFile(name)
+	if err != nil {
+		return b.world("") // the client reports it
+	}
+	connection, err := fdb.ParseClusterFile(string(content))
+	if err != nil {
+		return b.world("")
+	}
+	for _, w := range b.all() {
+		if w.Reaches(connection, clientVersion) {
+			return w
+		}
+	}
+	return b.world("")
+}
+
+// touch notes a change.
+func (w *world) touch() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changed = w.clock.Now()
+}
+
+// count notes the begin of a tool or a server, and returns what notes its end.
+func (w *world) count(n *int) (end func()) {
+	add := func(d int) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		*n += d
+		w.changed = w.clock.Now()
+	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// use counts a tool, except agents, which run as long as their containers.
+func (w *world) use(program string) (end func()) {
+	if strings.HasSuffix(path.Base(program), "_agent") {
+		return func() {}
+	}
+	return w.count(&w.running)
+}
+
+const (
+	// quietAfter is how long nothing must have begun, ended or changed before a namespace is idle: a pass runs
+	// its tools one after the other.
+	quietAfter = 500 * time.Millisecond
+	// lookInterval is how often pods are examined.
+	lookInterval = 100 * time.Millisecond
+)
+
+// idle reports whether nothing happens but the passing of time: servers run, no tool does, and all pods are as
+// they will be. Where pods start or end time has its ordinary pace, since that takes real time: at a faster one
+// a database would lose for minutes what is gone for a second.
+func (w *world) idle(now time.Time, settled func(namespace string) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running > 0 || w.servers == 0 {
+		return false
+	}
+	if now.Sub(w.looked) >= lookInterval {
+		w.looked = now
+		if w.settled = settled(w.namespace); !w.settled {
+			w.changed = now
+		}
+	}
+	return w.settled && now.Sub(w.changed) >= quietAfter
+}

@@ -1,0 +1,114 @@
+package fdbtools
+
+import (
+	"log/slog"
+	"maps"
+	"net"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubectl-fdb/kubectl-fdb/sandbox/node"
+)
+
+func TestOnlyTimeWithoutEventsPassesFaster(t *testing.T) {
+	nothing := func(*world) {}
+	tests := map[string]struct {
+		happens func(*world)
+		settled bool
+		want    float64
+	}{
+		"servers run, and nothing happens":         {nothing, true, 100},
+		"a pod starts or ends":                     {nothing, false, 10},
+		"a tool runs":                              {func(w *world) { w.use("/usr/bin/fdbcli") }, true, 10},
+		"a tool has just ended":                    {func(w *world) { at := w.use("fdbcli"); at() }, true, 10},
+		"an agent runs as long as its container":   {func(w *world) { w.use("/usr/bin/backup_agent") }, true, 100},
+		"a server has just started":                {func(w *world) { w.count(&w.servers) }, true, 10},
+		"no server is left, and data may be alone": {func(w *world) { w.servers = 0 }, true, 10},
+		"a fault was just injected":                {(*world).touch, true, 10},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+			b := New(Options{Speed: 10, IdleSpeed: 100, Clock: c, Settled: func(namespace string) bool { return namespace == "ns" && tc.settled }})
+			w := b.world("ns")
+			w.count(&w.servers)
+			c.SetTime(c.Now().Add(quietAfter))
+			tc.happens(w)
+			if got := b.paceOf(w, c.Now()); got != tc.want {
+				t.Errorf("the pace is %g, want %g", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestTimeStaysAtItsPaceForAWhileAfterPodsSettled(t *testing.T) {
+	c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+	settled := false
+	b := New(Options{Speed: 10, IdleSpeed: 100, Clock: c, Settled: func(string) bool { return settled }})
+	w := b.world("ns")
+	w.count(&w.servers)
+	var got []float64
+	for range 4 {
+		c.SetTime(c.Now().Add(quietAfter))
+		got = append(got, b.paceOf(w, c.Now()))
+		settled = true
+	}
+	if want := []float64{10, 100, 100, 100}; !slices.Equal(got, want) {
+		t.Errorf("paces %v, want %v", got, want)
+	}
+	settled = false
+	c.SetTime(c.Now().Add(lookInterval))
+	_ = b.paceOf(w, c.Now())
+	settled = true
+	c.SetTime(c.Now().Add(lookInterval))
+	if got := b.paceOf(w, c.Now()); got != 10 {
+		t.Errorf("the pace is %g right after pods settled, want 10", got)
+	}
+}
+
+func TestNamespacesHaveClocksOfTheirOwnOnlyWithAnIdleSpeed(t *testing.T) {
+	for idle, want := range map[float64][]string{0: {""}, 100: {"a", "b"}} {
+		b := New(Options{Speed: 10, IdleSpeed: idle, Clock: clock.RealClock{}})
+		b.world("a")
+		b.world("b")
+		if got := slices.Sorted(maps.Keys(b.Times())); !slices.Equal(got, want) {
+			t.Errorf("idle speed %g: clocks of %q, want %q", idle, got, want)
+		}
+	}
+}
+
+// A program outside of pods has no namespace. Two databases may have coordinators with the same name.
+func TestAClientLibraryFindsTheDatabaseOfItsClusterFile(t *testing.T) {
+	b := New(Options{Speed: 50, IdleSpeed: 100, Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler), Settled: func(string) bool { return true }})
+	go b.Run(t.Context())
+	files := map[string]string{}
+	for namespace, address := range map[string]string{"a": "127.0.1.1:4501", "b": "127.0.1.2:4501"} {
+		dir := t.TempDir()
+		l, err := net.Listen("unix", filepath.Join(dir, "s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go b.Serve(t.Context(), l, node.Container{Namespace: namespace, Pod: "p"})
+		files[namespace] = filepath.Join(dir, "fdb.cluster")
+		if answer := wireWrite(files[namespace], "test:one@"+address); answer != "" {
+			t.Fatal(answer)
+		}
+		container{b, l.Addr().String()}.server(t, "fdbserver", "--cluster_file="+files[namespace], "--public_address="+address, "--class=storage", "--datadir="+dir+"/1")
+	}
+	for len(b.Servers()) < len(files) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for namespace, file := range files {
+		if got := b.ofClusterFile(file); got.namespace != namespace {
+			t.Errorf("the cluster file of namespace %q leads to %q", namespace, got.namespace)
+		}
+	}
+	if got := b.ofClusterFile(filepath.Join(t.TempDir(), "none")); got.namespace != "" {
+		t.Errorf("a missing cluster file leads to %q, want none", got.namespace)
+	}
+}
