@@ -26,7 +26,7 @@ func (b *barrier) Act(ctx context.Context, a plan.Action) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Minute):
+		case <-time.After(10 * time.Minute):
 			return context.DeadlineExceeded
 		case <-time.After(time.Millisecond):
 		}

@@ -374,7 +374,7 @@ func TestCtrlCInterruptsLongBackupDeletions(t *testing.T) {
 		}()
 		select {
 		case <-ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(10 * time.Minute):
 			t.Fatalf("it waits for: %s", long.Describe())
 		}
 		if c.ended != 1 {

@@ -26,7 +26,7 @@ import (
 )
 
 // limit bounds every wait of this test.
-const limit = time.Minute
+const limit = 10 * time.Minute
 
 // sandbox is one started for this test.
 type sandbox struct {

@@ -122,7 +122,7 @@ func applyCRDs(kubeconfig string) error {
 	}
 	// Waiting for a condition fails at once while a new definition has none, or null instead of a list.
 	var err error
-	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+	for deadline := time.Now().Add(stall); time.Now().Before(deadline); time.Sleep(time.Second) {
 		if err = runKubectl(kubeconfig, "wait", "--for=condition=Established", "--timeout=30s", "crd", "--all"); err == nil {
 			return nil
 		}

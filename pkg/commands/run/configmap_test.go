@@ -36,7 +36,7 @@ func TestTheHoldOnARunbookStateIsRenewedWhileAStepRuns(t *testing.T) {
 	}
 	before := renewed()
 	for start := time.Now(); renewed() == before; time.Sleep(time.Millisecond) {
-		if time.Since(start) > 20*time.Second {
+		if time.Since(start) > 10*time.Minute {
 			t.Fatal("the hold is not renewed")
 		}
 		clock.Step(renewInterval)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -164,12 +165,22 @@ func TestATiedToolEndsWhenItsClientDisconnects(t *testing.T) {
 // A connection can be lost without an end: a laptop that sleeps sends
 // nothing.
 func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
+	for !heartbeatsKeepATool(t) {
+		t.Log("this machine was too busy for the heartbeats of the test: they begin again")
+	}
+}
+
+// heartbeatsKeepATool fails the test where a tool ends in spite of heartbeats, or goes on without them. It reports
+// whether the heartbeats came in time.
+func heartbeatsKeepATool(t *testing.T) (inTime bool) {
+	t.Helper()
+	const silence = 4 * time.Second
 	argv := admin.Wrapped(admin.Command{Argv: []string{"sh", "-c", "while :; do sleep 0.1; done"}, Limit: time.Minute, Tied: true})
 	at := slices.Index(argv, "30")
 	if at < 0 {
 		t.Fatalf("no limit of a silence in %q", argv)
 	}
-	argv[at] = "4"                                                // a busy machine may delay the heartbeats of this test
+	argv[at] = strconv.Itoa(int(silence.Seconds()))
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) // #nosec G204 -- that it runs is the test
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -181,8 +192,14 @@ func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	for range 32 { // twice as long as it continues without one
-		if _, err := stdin.Write([]byte("x")); err != nil {
+	for begin, last := time.Now(), time.Now(); time.Since(begin) < 2*silence; last = time.Now() {
+		_, err := stdin.Write([]byte("x"))
+		if late := time.Since(last) > silence/2; late {
+			_ = cmd.Cancel() // it may have ended already
+			<-ended
+			return false
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		select {
@@ -193,15 +210,16 @@ func TestATiedToolEndsWithoutHeartbeatsFromItsClient(t *testing.T) {
 	}
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Minute):
 		t.Error("it goes on without a client")
 	}
+	return true
 }
 
 // await waits until a file is there.
 func await(t *testing.T, path string) {
 	t.Helper()
-	for range 100 {
+	for range 6000 {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
@@ -248,7 +266,7 @@ func TestATiedToolInAPodEndsWhenTheClientDisconnects(t *testing.T) {
 			}
 			select {
 			case <-ended:
-			case <-time.After(10 * time.Second):
+			case <-time.After(10 * time.Minute):
 				t.Error("its input never ended")
 			}
 		})

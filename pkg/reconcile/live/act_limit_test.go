@@ -91,7 +91,7 @@ func TestABackupDeletionIsCanceledIfTheLeaseIsLost(t *testing.T) {
 				select {
 				case <-ctx.Done():
 					return admin.Result{}, &admin.TransportError{Started: true, Where: "the agent", Err: ctx.Err()}
-				case <-time.After(10 * time.Second):
+				case <-time.After(10 * time.Minute):
 					return admin.Result{}, errors.New("it is not ordered to end")
 				}
 			})

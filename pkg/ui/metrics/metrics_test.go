@@ -190,7 +190,20 @@ func TestTheMetricsServerListensOnAFreePortAndStops(t *testing.T) {
 	}
 }
 
+// A busy machine can make any attempt slow, and none fast.
 func TestAnIdleConnectionDoesNotDelayTheMetricsServerShutdown(t *testing.T) {
+	var took []time.Duration
+	for range 20 {
+		took = append(took, shutdownWithAnIdleConnection(t))
+		if slices.Min(took) <= shutdownTimeout+2500*time.Millisecond { // 5 s without it
+			return
+		}
+	}
+	t.Errorf("took %s", took)
+}
+
+func shutdownWithAnIdleConnection(t *testing.T) time.Duration {
+	t.Helper()
 	m := New("sample", "fdb", func() time.Time { return noon })
 	address, stop, err := Serve(t.Context(), "127.0.0.1:0", Handler(m, &Liveness{}))
 	if err != nil {
@@ -203,7 +216,5 @@ func TestAnIdleConnectionDoesNotDelayTheMetricsServerShutdown(t *testing.T) {
 	defer conn.Close()
 	began := time.Now()
 	stop()
-	if took := time.Since(began); took > shutdownTimeout+2500*time.Millisecond { // 5 s without it
-		t.Errorf("took %s", took)
-	}
+	return time.Since(began)
 }

@@ -69,7 +69,7 @@ func (p *playing) until(last func(tea.Msg) bool) {
 			if last(msg) {
 				return
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(10 * time.Minute):
 			p.t.Fatal("no further message")
 		}
 	}

@@ -97,7 +97,7 @@ func TestClosingALogPaneStopsFollowingTheLog(t *testing.T) {
 		if o, is := msg.(outputMsg); !is || !o.over {
 			t.Errorf("%T", msg)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(10 * time.Minute):
 		t.Error("the log is still followed")
 	}
 }

@@ -198,7 +198,7 @@ func (r running) next(t *testing.T) *fakeProcess {
 	select {
 	case p := <-r.started:
 		return p
-	case <-time.After(10 * time.Second):
+	case <-time.After(10 * time.Minute):
 		t.Fatal("no process was started")
 		return nil
 	}
