@@ -249,7 +249,7 @@ func (m *Machine) startNodes(ctx context.Context, short string, s state, launche
 	m.Agent, err = node.NewAgent(node.Options{
 		Client: m.Client, Informers: shared, Dir: m.Paths.at("pods"), RunDir: m.Paths.at("run"), ShortRunDir: filepath.Join(short, "run"),
 		Network: netip.MustParsePrefix(s.Network), Launcher: launcher, Images: store, Tools: tools,
-		TLS: config, Caller: controlplane.NodeAgentCaller, ConfigMapDelay: m.ConfigMapDelay, CutStreams: m.Proxy.CutExec,
+		TLS: config, Caller: controlplane.NodeAgentCaller, ConfigMapDelay: m.ConfigMapDelay, NodeGrace: m.NodeGrace, CutStreams: m.Proxy.CutExec,
 		Events: m.events(ctx), Clock: m.Clock, Log: log,
 	})
 	if err != nil {

@@ -72,6 +72,7 @@ type Options struct {
 	Caller         string                      // common name of the certificate that may call
 	CutStreams     func(namespace, pod string) // breaks the connections of those who run commands in a pod
 	ConfigMapDelay time.Duration
+	NodeGrace      time.Duration // time without a report after which a node is NotReady
 	Events         record.EventRecorder
 	Clock          Clock
 	Log            *slog.Logger
@@ -145,7 +146,7 @@ func (a *Agent) Start(ctx context.Context, nodes []Spec, startInformers func()) 
 }
 
 func (a *Agent) startNode(ctx context.Context, spec Spec) error {
-	n := &node{spec: spec, client: a.Client, clock: a.Clock}
+	n := &node{spec: spec, client: a.Client, clock: a.Clock, back: make(chan struct{}, 1)}
 	if err := n.listen(ctx, a.TLS, a.server); err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (a *Agent) startNode(ctx context.Context, spec Spec) error {
 	a.mu.Lock()
 	a.nodes[spec.Name] = n
 	a.mu.Unlock()
-	go n.heartbeat(ctx, func(err error) { a.Log.Error("node heartbeat", "error", err) })
+	go n.heartbeat(ctx, heartbeatOf(a.NodeGrace), func(err error) { a.Log.Error("node heartbeat", "error", err) })
 	return nil
 }
 
@@ -279,6 +280,12 @@ func (a *Agent) SetHealth(ctx context.Context, name string, h Health) error {
 	n.mu.Lock()
 	n.health = h
 	n.mu.Unlock()
+	if h == Working {
+		select {
+		case n.back <- struct{}{}:
+		default: // it will report already
+		}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.runners {

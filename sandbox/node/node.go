@@ -46,6 +46,7 @@ type node struct {
 	spec   Spec
 	client kubernetes.Interface
 	clock  Clock
+	back   chan struct{} // receives when it works again
 
 	mu       sync.Mutex
 	health   Health
@@ -53,11 +54,18 @@ type node struct {
 	listener net.Listener
 }
 
-// LeaseInterval is the interval at which a node renews its Lease.
-const LeaseInterval = 2 * time.Second
+// longestHeartbeat is the interval at which a kubelet renews its Lease.
+const longestHeartbeat = 10 * time.Second
+
+// heartbeatOf is the interval at which a node renews its Lease: several times within the time after which it is
+// NotReady.
+func heartbeatOf(grace time.Duration) time.Duration {
+	const shortest = 200 * time.Millisecond
+	return max(shortest, min(grace/5, longestHeartbeat))
+}
 
 // leaseSeconds is how long a lease counts, by its own statement.
-const leaseSeconds = 10
+const leaseSeconds = 40
 
 func (n *node) is() Health {
 	n.mu.Lock()
@@ -155,8 +163,8 @@ func setNodeCondition(s *corev1.NodeStatus, c corev1.NodeCondition) {
 }
 
 // heartbeat renews the node's lease until ctx ends.
-func (n *node) heartbeat(ctx context.Context, complain func(error)) {
-	ticker := time.NewTicker(LeaseInterval)
+func (n *node) heartbeat(ctx context.Context, every time.Duration, complain func(error)) {
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	beats := 0
 	for {
@@ -164,6 +172,8 @@ func (n *node) heartbeat(ctx context.Context, complain func(error)) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-n.back:
+			beats = 0
 		}
 		if n.is() != Working {
 			continue

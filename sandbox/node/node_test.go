@@ -206,3 +206,13 @@ func TestPodsAreSettledWhenTheyAreReadyOrHaveEnded(t *testing.T) {
 		})
 	}
 }
+
+func TestNodesReportSeveralTimesBeforeTheyCountAsLost(t *testing.T) {
+	for grace, want := range map[time.Duration]time.Duration{
+		0: 200 * time.Millisecond, 10 * time.Second: 2 * time.Second, time.Minute: 10 * time.Second, time.Hour: 10 * time.Second,
+	} {
+		if got := heartbeatOf(grace); got != want {
+			t.Errorf("grace %s: every %s, want every %s", grace, got, want)
+		}
+	}
+}

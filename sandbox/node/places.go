@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -30,8 +31,17 @@ func (a *Agent) keepHosts(ctx context.Context) {
 			return
 		case <-a.hostsWake:
 		}
+		// Pods change several at a time, and each change is a file for every container.
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(hostsDelay):
+		}
 	}
 }
+
+// hostsDelay is how late a changed name is known.
+const hostsDelay = 100 * time.Millisecond
 
 func (a *Agent) updateHosts() error {
 	pods, err := a.pods.List(labels.Everything())
@@ -48,8 +58,9 @@ func (a *Agent) updateHosts() error {
 	a.placesMu.Lock()
 	defer a.placesMu.Unlock()
 	var errs []error
+	content := a.Hosts.file()
 	for dir := range a.runDirs {
-		errs = append(errs, writeHosts(dir, a.Hosts.file()))
+		errs = append(errs, writeHosts(dir, content))
 	}
 	return errors.Join(errs...)
 }
