@@ -45,7 +45,7 @@ type Bridge struct {
 	Options
 
 	mu      sync.Mutex
-	worlds  []*world // the oldest first
+	realms  []*realm // the oldest first
 	speed   float64
 	servers map[*fdbsim.ServerHandle]Server
 	data    map[string]bool // every data directory a server ever had
@@ -81,8 +81,8 @@ func (b *Bridge) Run(ctx context.Context) {
 	}
 }
 
-// paceOf is how many seconds pass in a world in one real second.
-func (b *Bridge) paceOf(w *world, now time.Time) float64 {
+// paceOf is how many seconds pass in a realm in one real second.
+func (b *Bridge) paceOf(w *realm, now time.Time) float64 {
 	pace := b.Pace()
 	if b.IdleSpeed > pace && w.idle(now, b.Settled) {
 		return b.IdleSpeed

@@ -72,7 +72,7 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	if name == "fdbserver" && !requestsHelp(p.run.Argv[1:]) {
 		return b.runServer(ctx, p)
 	}
-	w := b.world(p.container.Namespace)
+	w := b.realm(p.container.Namespace)
 	defer w.use(name)()
 	return w.RunTool(ctx, fdbsim.Tool{
 		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_SANDBOX_POD_IP"], Files: p,
@@ -98,7 +98,7 @@ func (b *Bridge) runServer(ctx context.Context, p *program) int {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)
 		return 1
 	}
-	w := b.world(p.container.Namespace)
+	w := b.realm(p.container.Namespace)
 	handle, err := w.StartServer(server)
 	if err != nil {
 		fmt.Fprintf(output{p, true}, "ERROR: %v\n", err)

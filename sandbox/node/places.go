@@ -35,7 +35,7 @@ func (a *Agent) keepHosts(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(hostsDelay):
+		case <-time.NewTimer(hostsDelay).C:
 		}
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// world is the simulation of a namespace, with a clock of its own: processes and databases of one can reach each other.
-type world struct {
+// realm is the simulation of a namespace, with a clock of its own: processes and databases of one can reach each other.
+type realm struct {
 	*fdbsim.Simulation
 
 	namespace string
@@ -29,30 +29,30 @@ type world struct {
 	settled bool
 }
 
-// world returns the one of a namespace. Without a faster pace for idle namespaces all have the same.
-func (b *Bridge) world(namespace string) *world {
+// realm returns the one of a namespace. Without a faster pace for idle namespaces all have the same.
+func (b *Bridge) realm(namespace string) *realm {
 	if b.IdleSpeed == 0 {
 		namespace = ""
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.IndexFunc(b.worlds, func(w *world) bool { return w.namespace == namespace }); i >= 0 {
-		return b.worlds[i]
+	if i := slices.IndexFunc(b.realms, func(w *realm) bool { return w.namespace == namespace }); i >= 0 {
+		return b.realms[i]
 	}
 	now := b.Clock.Now()
-	w := &world{namespace: namespace, clock: b.Clock, last: now, changed: now, Simulation: fdbsim.NewSimulation(fdbsim.Options{
+	w := &realm{namespace: namespace, clock: b.Clock, last: now, changed: now, Simulation: fdbsim.NewSimulation(fdbsim.Options{
 		Seed: uint64(now.UnixNano()), Start: now, Resolve: b.Resolve,
 	})}
 	w.AddBlobStore(backupStore())
-	b.worlds = append(b.worlds, w)
+	b.realms = append(b.realms, w)
 	return w
 }
 
-// all are all worlds, the oldest first.
-func (b *Bridge) all() []*world {
+// all are all realms, the oldest first.
+func (b *Bridge) all() []*realm {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Clone(b.worlds)
+	return slices.Clone(b.realms)
 }
 
 // Databases are the simulated databases.
@@ -64,7 +64,7 @@ func (b *Bridge) Databases() []*fdbsim.Database {
 	return all
 }
 
-// Database finds a database by its description or by its connection string, in the newest world that has one. What
+// Database finds a database by its description or by its connection string, in the newest realm that has one. What
 // is done to it is a change in its namespace.
 func (b *Bridge) Database(name string) (*fdbsim.Database, bool) {
 	for _, w := range slices.Backward(b.all()) {
@@ -85,33 +85,33 @@ func (b *Bridge) Times() map[string]time.Time {
 	return times
 }
 
-// ofClusterFile returns the world whose coordinators a cluster file of this machine names.
-func (b *Bridge) ofClusterFile(name string) *world {
+// ofClusterFile returns the one whose coordinators a cluster file of this machine names.
+func (b *Bridge) ofClusterFile(name string) *realm {
 	content, err := localFiles{}.ReadFile(name)
 	if err != nil {
-		return b.world("") // the client reports it
+		return b.realm("") // the client reports it
 	}
 	connection, err := fdb.ParseClusterFile(string(content))
 	if err != nil {
-		return b.world("")
+		return b.realm("")
 	}
 	for _, w := range b.all() {
 		if w.Reaches(connection, clientVersion) {
 			return w
 		}
 	}
-	return b.world("")
+	return b.realm("")
 }
 
 // touch notes a change.
-func (w *world) touch() {
+func (w *realm) touch() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.changed = w.clock.Now()
 }
 
 // count notes the begin of a tool or a server, and returns what notes its end.
-func (w *world) count(n *int) (end func()) {
+func (w *realm) count(n *int) (end func()) {
 	add := func(d int) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *world) count(n *int) (end func()) {
 }
 
 // use counts a tool, except agents, which run as long as their containers.
-func (w *world) use(program string) (end func()) {
+func (w *realm) use(program string) (end func()) {
 	if strings.HasSuffix(path.Base(program), "_agent") {
 		return func() {}
 	}
@@ -140,8 +140,8 @@ const (
 
 // idle reports whether nothing happens but the passing of time: servers run, no tool does, and all pods are as
 // they will be. Where pods start or end time has its ordinary pace, since that takes real time: at a faster one
-// a database would lose for minutes what is gone for a second.
-func (w *world) idle(now time.Time, settled func(namespace string) bool) bool {
+// a database would miss for minutes what restarts in a second.
+func (w *realm) idle(now time.Time, settled func(namespace string) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.running > 0 || w.servers == 0 {

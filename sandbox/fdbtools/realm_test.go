@@ -16,26 +16,26 @@ import (
 )
 
 func TestOnlyTimeWithoutEventsPassesFaster(t *testing.T) {
-	nothing := func(*world) {}
+	nothing := func(*realm) {}
 	tests := map[string]struct {
-		happens func(*world)
+		happens func(*realm)
 		settled bool
 		want    float64
 	}{
 		"servers run, and nothing happens":         {nothing, true, 100},
 		"a pod starts or ends":                     {nothing, false, 10},
-		"a tool runs":                              {func(w *world) { w.use("/usr/bin/fdbcli") }, true, 10},
-		"a tool has just ended":                    {func(w *world) { at := w.use("fdbcli"); at() }, true, 10},
-		"an agent runs as long as its container":   {func(w *world) { w.use("/usr/bin/backup_agent") }, true, 100},
-		"a server has just started":                {func(w *world) { w.count(&w.servers) }, true, 10},
-		"no server is left, and data may be alone": {func(w *world) { w.servers = 0 }, true, 10},
-		"a fault was just injected":                {(*world).touch, true, 10},
+		"a tool runs":                              {func(w *realm) { w.use("/usr/bin/fdbcli") }, true, 10},
+		"a tool has just ended":                    {func(w *realm) { at := w.use("fdbcli"); at() }, true, 10},
+		"an agent runs as long as its container":   {func(w *realm) { w.use("/usr/bin/backup_agent") }, true, 100},
+		"a server has just started":                {func(w *realm) { w.count(&w.servers) }, true, 10},
+		"no server is left, and data may be alone": {func(w *realm) { w.servers = 0 }, true, 10},
+		"a fault was just injected":                {(*realm).touch, true, 10},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 			b := New(Options{Speed: 10, IdleSpeed: 100, Clock: c, Settled: func(namespace string) bool { return namespace == "ns" && tc.settled }})
-			w := b.world("ns")
+			w := b.realm("ns")
 			w.count(&w.servers)
 			c.SetTime(c.Now().Add(quietAfter))
 			tc.happens(w)
@@ -50,7 +50,7 @@ func TestTimeStaysAtItsPaceForAWhileAfterPodsSettled(t *testing.T) {
 	c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
 	settled := false
 	b := New(Options{Speed: 10, IdleSpeed: 100, Clock: c, Settled: func(string) bool { return settled }})
-	w := b.world("ns")
+	w := b.realm("ns")
 	w.count(&w.servers)
 	var got []float64
 	for range 4 {
@@ -74,8 +74,8 @@ func TestTimeStaysAtItsPaceForAWhileAfterPodsSettled(t *testing.T) {
 func TestNamespacesHaveClocksOfTheirOwnOnlyWithAnIdleSpeed(t *testing.T) {
 	for idle, want := range map[float64][]string{0: {""}, 100: {"a", "b"}} {
 		b := New(Options{Speed: 10, IdleSpeed: idle, Clock: clock.RealClock{}})
-		b.world("a")
-		b.world("b")
+		b.realm("a")
+		b.realm("b")
 		if got := slices.Sorted(maps.Keys(b.Times())); !slices.Equal(got, want) {
 			t.Errorf("idle speed %g: clocks of %q, want %q", idle, got, want)
 		}
