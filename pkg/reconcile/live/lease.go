@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -230,20 +231,25 @@ func (l *leaseKeeper) releaseLease(ctx context.Context) error {
 	}
 	held.stop()
 	<-held.stopped
+	// A renewal that was canceled on its way may still arrive, between the read and the update.
+	if err := retry.RetryOnConflict(retry.DefaultRetry, func() error { return l.emptyLease(ctx) }); err != nil {
+		return fmt.Errorf("release the Lease %s: %w", l.leaseName(), err)
+	}
+	return nil
+}
+
+// emptyLease removes the holder, if that is this run.
+func (l *leaseKeeper) emptyLease(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
-	key := types.NamespacedName{Namespace: l.Key.Namespace, Name: l.leaseName()}
-	if err := l.Client.Get(ctx, key, lease); err != nil {
-		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
+	if err := l.Client.Get(ctx, types.NamespacedName{Namespace: l.Key.Namespace, Name: l.leaseName()}, lease); err != nil {
+		return err
 	}
 	if ptr.Deref(lease.Spec.HolderIdentity, "") != l.Holder {
 		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
 	l.refusals.note(lease, l.uid())
-	if err := l.Client.Update(ctx, lease); err != nil {
-		return fmt.Errorf("release the Lease %s: %w", key.Name, err)
-	}
-	return nil
+	return l.Client.Update(ctx, lease)
 }
 
 // actLimit bounds an action without a limit of its own. The longest, creating a database with

@@ -353,6 +353,34 @@ func TestALeaseTakenByAnotherRunIsNotReleased(t *testing.T) {
 	}
 }
 
+// The request of a renewal that the end of a pass cancels may have been sent already.
+func TestALeaseThatALateRenewalChangedIsReleased(t *testing.T) {
+	f, _ := atNoon(t)
+	if err := f.cluster.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	late := sync.OnceValue(func() error {
+		lease := &coordinationv1.Lease{}
+		if err := f.api.Get(t.Context(), leaseKey, lease); err != nil {
+			return err
+		}
+		lease.Spec.RenewTime = new(metav1.NewMicroTime(sim.Noon.Add(time.Second)))
+		return f.api.Update(t.Context(), lease)
+	})
+	f.log.refuse = func(request string) error {
+		if strings.HasPrefix(request, "update Lease") {
+			return late()
+		}
+		return nil
+	}
+	if err := f.cluster.End(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := f.lease(); got.HolderIdentity != nil {
+		t.Errorf("the Lease is still held by %s", *got.HolderIdentity)
+	}
+}
+
 func TestTheLeaseIsReleasedAfterAnInterruption(t *testing.T) {
 	f := newField(t, sample())
 	ctx, cancel := context.WithCancel(t.Context())
