@@ -292,13 +292,12 @@ func installHere(t *testing.T, p *walk) {
 	installNamespace.Do(func() { p.must(t, "kubectl create namespace fdb") })
 }
 
-// longest are the pages that take minutes, the longest first. They begin before the others: pages follow all other
-// tests, and one of these at the end would run alone.
+// longest are the pages that take minutes, the longest first. They begin before the others: one of these at the end
+// would run alone.
 var longest = []string{"upgrades", "tls", "rollouts", "dashboard", "regions", "bin-packing", "replacements", "transport", "taints", "maintenance", "runbooks", "tutorial"}
 
-// longestLast returns all pages in the reverse order of their beginning: of the subtests that wait until their
-// parent has returned, those that were started last begin first.
-func longestLast() []string {
+// longestFirst returns all pages in the order of their beginning.
+func longestFirst() []string {
 	rank := func(name string) int {
 		if i := slices.Index(longest, strings.TrimSuffix(filepath.Base(name), ".md")); i >= 0 {
 			return i
@@ -306,7 +305,7 @@ func longestLast() []string {
 		return len(longest)
 	}
 	return slices.SortedFunc(maps.Keys(journeys), func(x, y string) int {
-		return cmp.Or(rank(y)-rank(x), strings.Compare(x, y))
+		return cmp.Or(rank(x)-rank(y), strings.Compare(x, y))
 	})
 }
 
@@ -316,17 +315,6 @@ func TestTheLongestPagesExist(t *testing.T) {
 		if _, exists := journeys["docs/"+name+".md"]; !exists {
 			t.Errorf("no test follows docs/%s.md", name)
 		}
-	}
-}
-
-// Whoever follows a page of the documentation word for word gets where it leads.
-func TestTheDocumentationPagesCanBeFollowedStepByStep(t *testing.T) {
-	t.Parallel()
-	for _, name := range longestLast() {
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
-			t.Parallel()
-			open(t, name, journeys[name]).follow(t)
-		})
 	}
 }
 

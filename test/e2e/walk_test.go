@@ -6,10 +6,33 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
+
+// pagesAtOnce is how many pages are followed at the same time, beside the other tests.
+var pagesAtOnce = 3 * runtime.NumCPU()
+
+// Whoever follows a page of the documentation word for word gets where it leads. The pages have places of their own:
+// as parallel subtests they would follow all other tests, in any order, and the longest ones would run alone at the end.
+func TestTheDocumentationPagesCanBeFollowedStepByStep(t *testing.T) {
+	t.Parallel()
+	places := make(chan struct{}, pagesAtOnce)
+	var pages sync.WaitGroup
+	for _, name := range longestFirst() {
+		places <- struct{}{}
+		pages.Go(func() {
+			defer func() { <-places }()
+			t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+				open(t, name, journeys[name]).follow(t)
+			})
+		})
+	}
+	pages.Wait()
+}
 
 // walk is a page of the documentation as a user follows it: in a shell of their own, in a
 // directory of their own, and with a kubeconfig whose context names their namespace.
