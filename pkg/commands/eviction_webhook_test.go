@@ -24,6 +24,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -99,7 +100,7 @@ func (g *given) evictions(t *testing.T, pods []string, line string, flags ...str
 		ended <- g.runIn(ctx, append([]string{"eviction-webhook", "--listen-addr", address, "--metrics-addr", metricsAddr, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile, "--client-ca-file", authority}, flags...)...)
 	}()
 	for _, pod := range pods {
-		answers = append(answers, askWebhook(t, trusting, address, pod))
+		answers = append(answers, askWebhook(t, trusting, address, g.evictor, pod))
 	}
 	waitForMetric(t, metricsAddr, line)
 	stop()
@@ -124,12 +125,12 @@ func waitForMetric(t *testing.T, address, line string) {
 	t.Fatalf("no line %s in\n%s", line, text)
 }
 
-func askWebhook(t *testing.T, trusting *http.Client, address, pod string) *admissionv1.AdmissionResponse {
+func askWebhook(t *testing.T, trusting *http.Client, address, user, pod string) *admissionv1.AdmissionResponse {
 	t.Helper()
 	text, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
 		Request: &admissionv1.AdmissionRequest{
-			UID: "1", Operation: admissionv1.Create, Namespace: "fdb", Name: pod, SubResource: "eviction", Resource: metav1.GroupVersionResource{Version: "v1", Resource: "pods"},
+			UID: "1", Operation: admissionv1.Create, Namespace: "fdb", Name: pod, SubResource: "eviction", UserInfo: authenticationv1.UserInfo{Username: user}, Resource: metav1.GroupVersionResource{Version: "v1", Resource: "pods"},
 			Object: runtime.RawExtension{Raw: []byte(`{"apiVersion":"policy/v1","kind":"Eviction"}`)},
 		},
 	})
@@ -277,7 +278,7 @@ func TestNamesOfAnEvictionRequestCannotForgeLogLines(t *testing.T) {
 	go func() {
 		ended <- g.runIn(ctx, "eviction-webhook", "-v", "1", "--listen-addr", address, "--tls-cert-file", certFile, "--tls-private-key-file", keyFile)
 	}()
-	askWebhook(t, trusting, address, "pod\nallowed: eviction of pod fdb/forged")
+	askWebhook(t, trusting, address, "", "pod\nallowed: eviction of pod fdb/forged")
 	stop()
 	<-ended
 	if strings.Contains(g.err.String(), "\nallowed: eviction of pod fdb/forged") {

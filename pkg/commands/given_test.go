@@ -55,6 +55,10 @@ type given struct {
 	nodesHidden, eventsHidden, backupsHidden error
 	// resources has the backups and restores; nil where objects have them.
 	resources client.Client
+	// nodes changes each node before it is read; nil for nothing.
+	nodes func(*corev1.Node)
+	// evictor is the user whom the eviction webhook is asked for.
+	evictor string
 	// objects are in the API server besides the simulated resources.
 	objects []client.Object
 	// events are those that were written on the cluster.
@@ -256,6 +260,9 @@ func (g *given) client() client.Client {
 	for _, name := range g.cluster.Nodes {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"rack": name}}}
 		node.Spec.Unschedulable, node.Spec.Taints = g.cluster.Cordoned[name], g.cluster.Taints[name]
+		if g.nodes != nil {
+			g.nodes(node)
+		}
 		objects = append(objects, node)
 	}
 	return fakeAPI(g.t).WithObjects(objects...).

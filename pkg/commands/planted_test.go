@@ -236,6 +236,7 @@ func plantedCluster(t *testing.T) *given {
 		g.addEvent("Pod", pod.Name, corev1.EventTypeWarning, time.Minute)
 	}
 	plantedObjects(g)
+	g.nodes = plantedNode
 	g.addEvent("FoundationDBCluster", "sample", corev1.EventTypeWarning, time.Minute)
 	readable(g)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "kubectl-fdb-sample", Namespace: "fdb"}, Spec: coordinationv1.LeaseSpec{
@@ -277,8 +278,8 @@ var notPlanted = map[string]string{
 	"exec": "prints the output of a program that the user has named, as kubectl exec", "cli": "prints the output of fdbcli that the user has asked for",
 	"recover manifest": "prints a manifest to apply, as kubectl get -o yaml",
 	"logs":             "prints the log that the user has asked for, as kubectl logs", "dump diff": "compares two redacted dumps; dumps have a test of their own",
-	"dump": "runs below, and has a test of its own", "watch": "runs below", "eviction-webhook": "serves answers until it is stopped; names of users are quoted",
-	"run": "its steps are the other commands, in the same program", "recover apply": "carries out the plan of recover plan", "auth can-i": "reads no object", "auth role": "reads no object",
+	"dump": "runs below, and has a test of its own", "watch": "runs below", "eviction-webhook": "TestTheEvictionWebhookLogsNoPlantedSecret",
+	"run": "TestNoReportOfARunbookHasAPlantedSecret", "recover apply": "TestARecoveryPrintsNoPlantedSecret", "auth can-i": "reads no object", "auth role": "reads no object",
 	"completion": "reads no object", "completion install": "reads no object", "docs": "reads no object", "schema": "reads no object", "create": "prints what its flags say", "install": "reads no object", "install crds": "reads no object", "install rbac": "reads no object", "help": "reads no object",
 	"backup delete": "backup_secrets_test.go", "backup expire": "backup_secrets_test.go", "backup pause": "backup_secrets_test.go", "backup resume": "backup_secrets_test.go", "backup start": "backup_secrets_test.go", "backup stop": "backup_secrets_test.go",
 	"backup status": "backup_secrets_test.go", "backup describe": "backup_secrets_test.go", "restore start": "backup_secrets_test.go", "restore abort": "backup_secrets_test.go", "restore status": "backup_secrets_test.go", "restore wait": "backup_secrets_test.go",

@@ -40,6 +40,8 @@ type vault struct {
 	mu sync.Mutex // of what tools note that run at once
 	// stuck is true where tools get no answer, and never say so themselves.
 	stuck bool
+	// answer changes what tools answer; nil for nothing.
+	answer func(admin.Result) admin.Result
 	// cut has a deletion cut off: it does what a test does of it, and how it ends; nil for none.
 	cut func(ctx context.Context) (admin.Result, error)
 }
@@ -137,7 +139,11 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
 	exit := a.cluster.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
-	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
+	result := admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}
+	if a.answer != nil {
+		return a.answer(result), nil
+	}
+	return result, nil
 }
 
 func (agentTransport) Open(context.Context, admin.Command) (*admin.Session, error) {

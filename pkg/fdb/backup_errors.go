@@ -3,6 +3,8 @@ package fdb
 import (
 	"regexp"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // errorAge matches the age in front of an error.
@@ -17,7 +19,7 @@ func ParseBackupErrors(text []byte) []string {
 	}
 	var errs []string
 	seen := map[string]bool{}
-	for _, line := range strings.Split(after, "\n")[1:] {
+	for _, line := range strings.Split(redact.Text(after), "\n")[1:] {
 		what := errorAge.ReplaceAllString(strings.TrimSpace(line), "")
 		switch {
 		case what == "":

@@ -1,6 +1,7 @@
 package fdb
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,5 +27,13 @@ func TestBackupAgentErrorsAreParsedFromTheStatusText(t *testing.T) {
 		if diff := cmp.Diff(tc.want, ParseBackupErrors([]byte(tc.text))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// A private key has many lines, of which only the first shows what it is.
+func TestErrorsOfBackupsHaveNoSecretOfManyLines(t *testing.T) {
+	text := "\nRecent Errors (since initialization)\n1.00 minute(s) ago : -----BEGIN RSA PRIVATE KEY-----\nMIIhunter2\n"
+	if got := strings.Join(ParseBackupErrors([]byte(text)), "\n"); got == "" || strings.Contains(got, "hunter2") {
+		t.Errorf("got %q", got)
 	}
 }

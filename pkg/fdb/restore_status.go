@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // RestoreStatus is one restore, as `fdbrestore status` prints it. It stays listed after
@@ -62,7 +64,7 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 	}
 	starts := restoreStart.FindAllStringIndex(whole, -1)
 	if len(starts) == 0 || strings.TrimSpace(whole[:starts[0][0]]) != "" {
-		return nil, fmt.Errorf("read the status of restores: unexpected output: %.100q", WithoutSecrets(whole))
+		return nil, fmt.Errorf("read the status of restores: unexpected output: %q", excerpt(whole))
 	}
 	var all []RestoreStatus
 	for i, start := range starts {
@@ -81,10 +83,13 @@ func ParseRestoreStatus(text []byte) ([]RestoreStatus, error) {
 	return all, nil
 }
 
+// excerpt returns the beginning of an output to show.
+func excerpt(text string) string { return redact.Excerpt(WithoutSecrets(text), 100) }
+
 func parseRestore(text string) (RestoreStatus, error) {
 	parts := restoreLine.FindStringSubmatch(text)
 	if parts == nil || !strings.HasSuffix(text, "\n") {
-		return RestoreStatus{}, fmt.Errorf("read the status of a restore: unexpected output: %.100q", WithoutSecrets(text))
+		return RestoreStatus{}, fmt.Errorf("read the status of a restore: unexpected output: %q", excerpt(text))
 	}
 	r := RestoreStatus{Tag: parts[1], UID: parts[2], State: parts[3], LastError: parts[7], URL: parts[8]}
 	if r.State == restoreUnknownTag74 {

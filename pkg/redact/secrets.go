@@ -103,6 +103,16 @@ func Text(text string) string {
 	return text
 }
 
+// Excerpt returns the beginning of a text, of at most so many characters, without secrets. They are hidden before: a
+// part of a secret is recognized as none.
+func Excerpt(text string, most int) string {
+	text = Text(text)
+	if all := []rune(text); len(all) > most {
+		return string(all[:most]) + "…"
+	}
+	return text
+}
+
 // connectionID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. It grants access to a database
 // without TLS.
 var connectionID = regexp.MustCompile(`\b(\w+):\w+@`)

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -54,5 +55,30 @@ func TestEveryMatchHasAPartThatIsLookedFor(t *testing.T) {
 		case strings.ToLower(strings.Join(r.Has, "")) != strings.Join(r.Has, ""):
 			t.Errorf("%s looks for upper case in %q", r.ID, r.Has)
 		}
+	}
+}
+
+// A part of a secret is recognized as none.
+func TestSecretsAreHiddenBeforeATextIsCut(t *testing.T) {
+	text := strings.Repeat("a", 20) + " ghp_0123456789abcdefABCDEF " + strings.Repeat("é", 20)
+	for most := range 60 {
+		got := Excerpt(text, most)
+		if strings.Contains(got, "0123") || len([]rune(got)) > most+1 {
+			t.Errorf("%d characters: %s", most, got)
+		}
+	}
+	if got := Excerpt("short", 5); got != "short" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Each document within a text of another one is quoted once more.
+func TestSecretsInQuotedDocumentsAreHidden(t *testing.T) {
+	text := `{"password":"hunter2x"} authorization: "hunter2x"`
+	for range 4 {
+		if got := Text(text); strings.Contains(got, "hunter2x") {
+			t.Errorf("%s keeps it: %s", text, got)
+		}
+		text = strconv.Quote(text)
 	}
 }

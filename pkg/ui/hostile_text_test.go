@@ -44,7 +44,7 @@ var renderers = map[string]any{
 }
 
 // encoders print any document as data: TestDocumentsNameCharactersThatControlATerminal.
-var encoders = []string{"ui.WriteJSON", "ui.WriteIndentedJSON"}
+var encoders = []string{"ui.WriteJSON", "ui.WriteIndentedJSON", "ui.WriteXML"}
 
 // hostileParts are what a text of a cluster can have: what terminals, pipelines and markup obey.
 var hostileParts = []string{

@@ -50,7 +50,11 @@ func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
 	}
 	var all []string
 	for line := range strings.Lines(string(r.Stdout)) {
-		if line = strings.TrimSpace(line); line != "" {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case !strings.Contains(line, "://"): // the tool prints nothing but URLs
+			return nil, unparsed("listing the backups in the store", r)
+		default:
 			all = append(all, fdb.WithoutSecrets(line))
 		}
 	}

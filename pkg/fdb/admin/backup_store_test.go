@@ -93,3 +93,10 @@ func TestBackupDescribeWithTimesAddsTimestamps(t *testing.T) {
 		t.Errorf("the newest version is %s old", lag)
 	}
 }
+
+func TestALineOfAStoreThatIsNoBackupIsUnexpected(t *testing.T) {
+	printed := admin.Result{Stdout: []byte("blobstore://key@store:443/nightly\nMIIhunter2\n")}
+	if found, err := admin.NewBackups(&scripted{[]admin.Result{printed}}, nil).Found(t.Context(), nightly); err == nil {
+		t.Errorf("found %q", found)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // availabilityLines are what fdbcli injects into its output, between blank lines,
@@ -200,7 +202,7 @@ func usageOf(stdout []byte) string {
 		if i > 0 && strings.HasPrefix(lines[i-1], "Error: ") {
 			return strings.TrimPrefix(lines[i-1], "Error: ")
 		}
-		return line[:min(len(line), enough)]
+		return redact.Excerpt(line, enough)
 	}
 	return ""
 }
@@ -214,8 +216,5 @@ func firstLine(text string) string {
 func unparsed(operation string, r Result) *Error {
 	const enough = 500
 	text := strings.TrimSpace(string(r.Stdout)) + " | " + strings.TrimSpace(string(r.Stderr))
-	if len(text) > enough {
-		text = text[:enough] + "…"
-	}
-	return &Error{Kind: KindUnparsed, Operation: operation, Detail: strconv.Quote(text)}
+	return &Error{Kind: KindUnparsed, Operation: operation, Detail: strconv.Quote(redact.Excerpt(text, enough))}
 }

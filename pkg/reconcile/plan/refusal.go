@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 // RefusalKind is which rule of the API server does not accept an object.
@@ -46,10 +47,7 @@ const longestRefusal = 300
 
 // NewRefusal returns a refusal with its text shortened.
 func NewRefusal(objectKind, objectName string, kind RefusalKind, by, message string) Refusal {
-	if text := []rune(message); len(text) > longestRefusal {
-		message = string(text[:longestRefusal]) + "…"
-	}
-	return Refusal{ObjectKind: objectKind, ObjectName: objectName, Kind: kind, By: by, Message: message}
+	return Refusal{ObjectKind: objectKind, ObjectName: objectName, Kind: kind, By: by, Message: redact.Excerpt(message, longestRefusal)}
 }
 
 // The kinds of objects in refusals.

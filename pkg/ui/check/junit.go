@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // JUnit's document as CI systems read it: a suite per family, a case per rule.
@@ -81,12 +83,10 @@ func writeSuites(w io.Writer, name string, suites []junitSuite) error {
 	for _, s := range all.Suites {
 		all.Tests, all.Failures, all.Errors, all.Skipped = all.Tests+s.Tests, all.Failures+s.Failures, all.Errors+s.Errors, all.Skipped+s.Skipped
 	}
-	text, err := xml.MarshalIndent(all, "", "  ")
-	if err != nil {
+	if err := ui.WriteXML(w, &all); err != nil {
 		return fmt.Errorf("print JUnit XML: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
-	return err
+	return nil
 }
 
 func (s *junitSuite) add(c junitCase) {

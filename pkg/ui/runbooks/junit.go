@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // JUnit's document as CI systems read it: a suite per run, a case per step and compensation.
@@ -53,16 +54,10 @@ func WriteJUnit(w io.Writer, r Report) error {
 	for _, one := range r.Compensations {
 		suite.add(caseOf(r, one.Name+" (revert)", one))
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(junitSuites{Suites: []junitSuite{suite}}); err != nil {
+	if err := ui.WriteXML(w, &junitSuites{Suites: []junitSuite{suite}}); err != nil {
 		return fmt.Errorf("print JUnit XML: %w", err)
 	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return nil
 }
 
 func caseOf(r Report, name string, one runbook.Result) junitCase {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
 
 const (
@@ -99,7 +100,7 @@ func parse(stdout string, addresses []fdb.Address) ([]fdb.ServedCertificate, err
 	for i, address := range addresses {
 		parts := responseLine.FindStringSubmatch(lines[i])
 		if parts == nil {
-			return nil, fmt.Errorf("%s: unexpected output: %.100q", reading, lines[i])
+			return nil, fmt.Errorf("%s: unexpected output: %q", reading, redact.Excerpt(lines[i], 100))
 		}
 		c := fdb.ServedCertificate{}
 		response, err := base64.StdEncoding.DecodeString(parts[1])
