@@ -57,7 +57,7 @@ type given struct {
 	resources client.Client
 	// nodes changes each node before it is read; nil for nothing.
 	nodes func(*corev1.Node)
-	// evictor is the user whom the eviction webhook is asked for.
+	// evictor is the user of the requests to the eviction webhook.
 	evictor string
 	// objects are in the API server besides the simulated resources.
 	objects []client.Object
