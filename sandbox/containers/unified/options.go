@@ -96,7 +96,7 @@ const (
 )
 
 const (
-	pollInterval   = 200 * time.Millisecond // how often files are looked at
+	pollInterval   = 400 * time.Millisecond // how often files are looked at
 	longestBackOff = 60 * time.Second
 	stableAfter    = 5 * time.Minute // a process that ran so long has no failures behind it
 )
