@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -19,7 +19,7 @@ func eachPath(t *testing.T, visit func(path string, cmd *cobra.Command)) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, child := range cmd.Commands() {
-			visit(strings.TrimPrefix(child.CommandPath(), "kubectl fdb "), child)
+			visit(session.PathOf(child), child)
 			walk(child)
 		}
 	}
@@ -29,46 +29,69 @@ func eachPath(t *testing.T, visit func(path string, cmd *cobra.Command)) {
 // A command without a declaration is no step and reads no dump: there is no default.
 func TestEveryCommandDeclaresItsEffect(t *testing.T) {
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		effect, declared := session.Declared(cmd)
+		d, declared := session.Declared(cmd)
 		if !declared {
-			t.Errorf("%s declares no effect: set Annotations beside Use", path)
+			t.Errorf("%s declares no effect: it needs session.Declare", path)
 		}
-		if changes := cmd.Flags().Lookup("dry-run") != nil; changes && effect != session.EffectChanges {
-			t.Errorf("%s has a dry run and declares that it %s", path, effect)
+		if changes := cmd.Flags().Lookup("dry-run") != nil; changes && d.Effect != session.EffectChanges {
+			t.Errorf("%s has a dry run and declares that it %s", path, d.Effect)
 		}
-		if cmd.Flags().Lookup("yes") != nil && effect != session.EffectChanges && effect != session.EffectPrograms {
-			t.Errorf("%s can be approved and declares that it %s", path, effect)
+		if cmd.Flags().Lookup("yes") != nil && d.Effect != session.EffectChanges && d.Effect != session.EffectPrograms {
+			t.Errorf("%s can be approved and declares that it %s", path, d.Effect)
+		}
+		if d.Dumps && d.Effect != session.EffectReads {
+			t.Errorf("%s reads dumps and declares that it %s", path, d.Effect)
 		}
 	})
 }
 
-// What a command may do at the API server is declared a second time, by its permissions.
-func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
-	required, err := cmdutil.RequirementsOf(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	effects := map[string]session.Effect{}
-	eachPath(t, func(path string, cmd *cobra.Command) { effects[path], _ = session.Declared(cmd) })
-	for _, command := range required {
-		path, _, _ := strings.Cut(command.Command, " --")
-		effect, known := effects[path]
-		if !known || effect != session.EffectReads && effect != session.EffectSaves {
-			continue
+// A command without a group is not in the help, and one without a page is in no overview.
+func TestEveryCommandOfTheFirstLevelDeclaresItsGroupAndPages(t *testing.T) {
+	groups := session.Groups()
+	eachPath(t, func(path string, cmd *cobra.Command) {
+		d, _ := session.Declared(cmd)
+		if first := !strings.Contains(path, " "); first != (d.Group != "") || first != (len(d.Pages) > 0) {
+			t.Errorf("%s declares the group %q and the pages %q", path, d.Group, d.Pages)
 		}
-		for _, p := range command.Requirements {
-			reads := slices.Contains([]string{"get", "list", "watch"}, p.Verb) || p.Verb == "create" && slices.Contains([]string{"exec", "portforward"}, p.Subresource)
-			if !reads && path != "can replace" { // it creates by a dry run alone, which a Role cannot express
-				t.Errorf("%s declares that it %s, and requires %s", command.Command, effect, p.Permission)
-			}
+		if d.Group != "" && !slices.ContainsFunc(groups, func(g *cobra.Group) bool { return g.ID == string(d.Group) }) {
+			t.Errorf("%s: no group %q", path, d.Group)
 		}
-	}
+	})
 }
 
-func TestOnlyCommandsThatDeclareToReadReadADump(t *testing.T) {
+// A command without permissions is missing from `auth role` and `auth can-i`, unless it declares that it has none.
+func TestEveryCommandDeclaresItsPermissions(t *testing.T) {
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		if effect, _ := session.Declared(cmd); slices.Contains(commandsOfDumps, path) && effect != session.EffectReads {
-			t.Errorf("%s reads dumps and declares that it %s", path, effect)
+		d, _ := session.Declared(cmd)
+		acts := cmd.HasExample()
+		if uses := d.Needs != nil || len(d.With) > 0; acts && uses == d.Local || !acts && (uses || d.Local) {
+			t.Errorf("%s declares permissions: %t, and that it is local: %t", path, uses, d.Local)
+		}
+	})
+}
+
+// needsOf returns all permissions that a command declares, with whatever words.
+func needsOf(d session.Declaration) (all []session.Requirement) {
+	for _, needs := range append(slices.Collect(maps.Values(d.With)), d.Needs) {
+		if needs != nil {
+			all = append(all, needs()...)
+		}
+	}
+	return all
+}
+
+// What a command may do at the API server is declared a second time, by its permissions.
+func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
+	eachPath(t, func(path string, cmd *cobra.Command) {
+		d, _ := session.Declared(cmd)
+		if d.Effect != session.EffectReads && d.Effect != session.EffectSaves {
+			return
+		}
+		for _, p := range needsOf(d) {
+			reads := slices.Contains([]string{"get", "list", "watch"}, p.Verb) || p.Verb == "create" && slices.Contains([]string{"exec", "portforward"}, p.Subresource)
+			if !reads && path != "can replace" { // it creates by a dry run alone, which a Role cannot express
+				t.Errorf("%s declares that it %s, and requires %s", path, d.Effect, p.Permission)
+			}
 		}
 	})
 }
@@ -76,15 +99,18 @@ func TestOnlyCommandsThatDeclareToReadReadADump(t *testing.T) {
 // Flags that name files, directories or listeners, or that force something, are not for steps. A plan is an
 // input that a step before has saved.
 func TestFlagsThatReachBeyondARunbookAreMarked(t *testing.T) {
-	noSteps := []string{"run", "watch", "eviction-webhook", "metrics", "completion", "completion install", "docs"}
 	inputs := []string{"plan"}
 	eachPath(t, func(path string, cmd *cobra.Command) {
+		d, _ := session.Declared(cmd)
+		if d.Endless || d.NoStep != "" {
+			return
+		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			beyond := f.Name == "force" || f.Name == "stdin"
 			for _, word := range []string{"file", "directory", "HOST:PORT"} {
 				beyond = beyond || f.Value.Type() == "string" && strings.Contains(strings.ReplaceAll(f.Usage, "trace files", ""), word)
 			}
-			if beyond && session.FitsSteps(cmd, f) && !slices.Contains(noSteps, path) && !slices.Contains(inputs, f.Name) {
+			if beyond && session.FitsSteps(cmd, f) && !slices.Contains(inputs, f.Name) {
 				t.Errorf("%s --%s can be in a step: %s", path, f.Name, f.Usage)
 			}
 		})

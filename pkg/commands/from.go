@@ -13,16 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// commandsOfDumps are the commands that can read a dump, of those that declare that they change nothing. No
-// other may: whatever changes something must not seem to have changed it.
-var commandsOfDumps = []string{
-	"status", "describe", "describe process-group", "tree", "why", "check", "plan", "events", "history", "logs",
-	"get clients", "get clusters", "get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "get process-groups", "get processes",
-	"can delete", "can drain", "can reconcile", "can replace", "can restart", "can upgrade",
-	"top", "top processes", "exclusion list", "exclusion status", "coordinators list", "connection-string drift", "locks list", "maintenance status", "operations list",
-	"backup describe", "backup list", "backup status", "restore status", "version",
-}
-
 // flagsOfDumps are the global flags that --from can be combined with: all others select an API
 // server or a database.
 var flagsOfDumps = []string{"--from", "--namespace", "--color", "--quiet", "--v"}
@@ -37,9 +27,8 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	if flag := cmd.Flags().Lookup("from"); file == "" && (flag == nil || !flag.Changed) {
 		return nil
 	}
-	name := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
-	if effect, _ := session.Declared(cmd); effect != session.EffectReads || !slices.Contains(commandsOfDumps, name) {
-		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", name, dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps, ", "))
+	if !readsDumps(cmd) {
+		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", session.PathOf(cmd), dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps(cmd.Root()), ", "))
 	}
 	if file == "" {
 		return exit.Usagef("--from must be the path of a dump")
@@ -53,6 +42,25 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 	}
 	session.ReadFrom(e, session.NewDumped(d))
 	return nil
+}
+
+// readsDumps reports whether a command can read a dump. Whatever changes something must not seem to have
+// changed it, so only commands that declare to read can.
+func readsDumps(cmd *cobra.Command) bool {
+	d, _ := session.Declared(cmd)
+	return d.Dumps && d.Effect == session.EffectReads
+}
+
+// commandsOfDumps returns the commands below a command that can read a dump.
+func commandsOfDumps(parent *cobra.Command) []string {
+	var names []string
+	for _, cmd := range parent.Commands() {
+		if readsDumps(cmd) {
+			names = append(names, session.PathOf(cmd))
+		}
+		names = append(names, commandsOfDumps(cmd)...)
+	}
+	return names
 }
 
 func checkFlagsOfDump(cmd *cobra.Command) error {

@@ -14,11 +14,10 @@ import (
 
 // newGet is the parent of the get commands. It does nothing by itself.
 func newGet(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "get KIND",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List the parts of a cluster",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md"}}, &cobra.Command{
+		Use:   "get KIND",
+		Short: "List the parts of a cluster",
+	})
 	cmd.AddCommand(clusters.NewGetClusters(env), groups.NewGetProcessGroups(env), clusters.NewGetProcesses(env), coordinators.NewCoordinatorsList(env, "coordinators"),
 		groups.NewExclusionList(env, "exclusions"), locks.NewLocksList(env, "locks"), clusters.NewGetConfiguration(env), nodes.NewGetNodes(env), clusters.NewGetClients(env))
 	cmdutil.AsParent(cmd, "resource type")

@@ -63,13 +63,13 @@ func readingLines(g *given) map[string]*cobra.Command {
 		if cmd == nil || ran[name] && !strings.HasSuffix(line, " -A") {
 			continue
 		}
-		if effect, _ := session.Declared(cmd); notRead[name] == "" && (effect == session.EffectReads || effect == session.EffectSaves) {
+		if d, _ := session.Declared(cmd); notRead[name] == "" && (d.Effect == session.EffectReads || d.Effect == session.EffectSaves) {
 			lines[line], ran[name] = cmd, true
 		}
 	}
 	for name, cmd := range all {
-		effect, _ := session.Declared(cmd)
-		if reads := effect == session.EffectReads || effect == session.EffectSaves; reads && !cmd.HasSubCommands() && !ran[name] && notRead[name] == "" {
+		d, _ := session.Declared(cmd)
+		if reads := d.Effect == session.EffectReads || d.Effect == session.EffectSaves; reads && !cmd.HasSubCommands() && !ran[name] && notRead[name] == "" {
 			g.t.Errorf("command %q declares that it reads, is not run, and has no reason", name)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -134,12 +133,12 @@ func TestTheReadRoleGrantsOnlyReadsExecAndPortForward(t *testing.T) {
 }
 
 func TestTheDumpRoleGrantsOnlyTheReadsThatADumpRequires(t *testing.T) {
-	requested, err := cmdutil.RequirementsOf([]string{"dump"})
-	if err != nil {
-		t.Fatal(err)
+	requested, found := session.FindNeeds(newRoot(newGiven(t).environment()), "dump")
+	if !found {
+		t.Fatal("dump declares no permissions")
 	}
 	for _, p := range permissionsOf(rulesOf(t, "dump.yaml")) {
-		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested[0].Requirements, func(r cmdutil.Requirement) bool { return r.Permission == p }) {
+		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested.Needs, func(r session.Requirement) bool { return r.Permission == p }) {
 			t.Errorf("manifests/rbac/dump.yaml grants %q, which no dump asks for", p)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/backups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
@@ -70,8 +69,8 @@ func pointToRights(e *session.Env, err error, about *cobra.Command) error {
 	if known && len(f.Hints) > 0 {
 		return err
 	}
-	name := strings.TrimPrefix(about.CommandPath(), "kubectl fdb ")
-	if _, unknown := cmdutil.RequirementsOf([]string{name}); unknown != nil {
+	name := session.PathOf(about)
+	if _, known := session.FindNeeds(about.Root(), name); !known {
 		return err
 	}
 	led := &exit.Error{Code: exit.ExitForbidden, Err: err, Hints: []string{e.Command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}}
@@ -134,24 +133,19 @@ resources on demand. No operator has to run.`,
 	add(&env.Global, root)
 	session.CompleteWith(root, "namespace", env.Completion().NamespaceNames)
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
-	for _, s := range []section{
-		{"see", "Inspection Commands:", []*cobra.Command{
-			clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
-		}},
-		{"change", "Management Commands:", []*cobra.Command{
-			install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
-		}},
-		{"automate", "Automation Commands:", []*cobra.Command{
-			newRun(env), diagnose.NewWait(env), tools.NewSchema(env), exporter.New(env), webhook.New(env),
-		}},
-		{"support", "Support Commands:", []*cobra.Command{
-			tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
-		}},
-	} {
-		s.add(root)
+	root.AddGroup(session.Groups()...)
+	root.AddCommand(
+		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
+		install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
+		newRun(env), diagnose.NewWait(env), tools.NewSchema(env), exporter.New(env), webhook.New(env),
+		tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
+	)
+	for _, cmd := range root.Commands() {
+		d, _ := session.Declared(cmd)
+		cmd.GroupID = string(d.Group)
 	}
 	explainArgumentErrors(root)
-	root.SetHelpCommandGroupID("support")
+	root.SetHelpCommandGroupID(string(session.Support))
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	fitHelp(root)
 	return root
@@ -185,20 +179,6 @@ func wrongArguments(cmd *cobra.Command, args []string, err error) error {
 		given = "got " + strings.Join(args, " ")
 	}
 	return exit.Usage(fmt.Errorf("invalid arguments: usage %s; %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given), cmd.CommandPath()+" --help")
-}
-
-// section is a group of commands in the help.
-type section struct {
-	id, title string
-	commands  []*cobra.Command
-}
-
-func (s section) add(root *cobra.Command) {
-	root.AddGroup(&cobra.Group{ID: s.id, Title: s.title})
-	for _, c := range s.commands {
-		c.GroupID = s.id
-		root.AddCommand(c)
-	}
 }
 
 // briefUsage leaves the global flags to the help of the root command.

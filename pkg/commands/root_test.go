@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -62,7 +60,12 @@ func TestForbiddenErrorsHintAtAuthCanI(t *testing.T) {
 func TestThePermissionHintKeepsTheFullError(t *testing.T) {
 	g := newGiven(t)
 	inner := &exit.Error{Code: exit.ExitForbidden, Err: errors.New("cannot list nodes"), Printed: true}
-	err := pointToRights(g.environment(), fmt.Errorf("after 3 of 5 groups: %w", inner), &cobra.Command{Use: "status"})
+	env := g.environment()
+	status, _, err := newRoot(env).Find([]string{"status"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = pointToRights(env, fmt.Errorf("after 3 of 5 groups: %w", inner), status)
 	led, is := errors.AsType[*exit.Error](err)
 	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.Printed || len(led.Hints) != 1 {
 		t.Errorf("%+v", err)

@@ -68,7 +68,7 @@ func TestTheConnectionRecorderDetectsConnectionsAndDNSQueries(t *testing.T) {
 // offeredExamples are the lines of the examples of a command and of all below it that can be run here.
 func offeredExamples(cmd *cobra.Command) []string {
 	var lines []string
-	if notRunHere[cmd.CommandPath()] == "" {
+	if notRunHere[cmd.CommandPath()] == "" && !endless(cmd) {
 		for line := range strings.Lines(cmd.Example) {
 			lines = append(lines, strings.TrimSpace(line))
 		}

@@ -23,21 +23,13 @@ const (
 	EffectPrograms Effect = "programs"
 )
 
-// effectAnnotation is the key of a declaration.
-const effectAnnotation = "kubectl-fdb/effect"
-
-// Declare returns the annotations of a command with this effect.
-func (e Effect) Declare() map[string]string { return map[string]string{effectAnnotation: string(e)} }
-
-// Declared returns the effect that a command declares; false for a command without a declaration, of which
-// nothing may be assumed.
-func Declared(cmd *cobra.Command) (Effect, bool) {
-	e := Effect(cmd.Annotations[effectAnnotation])
+// known reports whether an effect is one of those.
+func (e Effect) known() bool {
 	switch e {
 	case EffectReads, EffectSaves, EffectChanges, EffectPrograms:
-		return e, true
+		return true
 	default:
-		return "", false
+		return false
 	}
 }
 
@@ -47,11 +39,11 @@ const dryRunFlag = "dry-run"
 // EffectOf returns the effect of a command with the flags that were parsed: the declared one, and that of
 // reading for a dry run of changes.
 func EffectOf(cmd *cobra.Command) (Effect, bool) {
-	e, declared := Declared(cmd)
-	if f := cmd.Flags().Lookup(dryRunFlag); e == EffectChanges && f != nil && f.Value.String() != f.DefValue {
+	d, declared := Declared(cmd)
+	if f := cmd.Flags().Lookup(dryRunFlag); d.Effect == EffectChanges && f != nil && f.Value.String() != f.DefValue {
 		return EffectReads, declared
 	}
-	return e, declared
+	return d.Effect, declared
 }
 
 // notInSteps is the annotation of flags that no step of a runbook may have.

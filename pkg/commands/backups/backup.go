@@ -19,11 +19,10 @@ import (
 
 // NewBackup is the parent of the backup commands. It does nothing by itself.
 func NewBackup(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "backup",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Manage backups and their data",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"backup.md"}}, &cobra.Command{
+		Use:   "backup",
+		Short: "Manage backups and their data",
+	})
 	cmd.AddCommand(newBackupList(env), newBackupStatus(env), newBackupDescribe(env), newBackupExpire(env), newBackupDelete(env))
 	for _, verb := range backupVerbs {
 		cmd.AddCommand(newBackupChange(env, verb))
@@ -40,10 +39,12 @@ type backupStatusOptions struct {
 
 func newBackupStatus(env *session.Env) *cobra.Command {
 	var o backupStatusOptions
-	cmd := &cobra.Command{
-		Use:         "status [NAME]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the state of a backup",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+	}, &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show the state of a backup",
 		Long: `Show the state of a backup, as a summary sentence and in detail: the report of the backup
 tools, which run in a pod of the backup agents, the agents, and the desired state of the
 FoundationDBBackup.
@@ -66,7 +67,7 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 				return o.view(cmd.Context(), env, key, s)
 			})
 		},
-	}
+	})
 	o.Add(cmd, env, session.BackupKind)
 	o.AddWatch(cmd)
 	o.AddWait(cmd, "the backup matches its spec")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -67,11 +68,13 @@ type backupChangeOptions struct{ apply.ChangeFlags }
 
 func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 	var o backupChangeOptions
-	cmd := &cobra.Command{
-		Use:         verb.name + " [NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       verb.short,
-		Long:        verb.long,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  changingBackups,
+	}, &cobra.Command{
+		Use:   verb.name + " [NAME]",
+		Short: verb.short,
+		Long:  verb.long,
 		Example: `  # Preview the changes
   kubectl fdb backup ` + verb.name + ` nightly --dry-run
 
@@ -82,7 +85,7 @@ func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, verb, args)
 		},
-	}
+	})
 	o.Add(cmd, verb.until)
 	return cmd
 }
@@ -143,4 +146,10 @@ func (c *changingBackup) Summary(to apply.Extent) string {
 	default:
 		return c.begun
 	}
+}
+
+// changingBackups returns what passes over a backup require, including to find it.
+func changingBackups() []session.Requirement {
+	list := session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"}
+	return slices.Concat(cmdutil.Required(session.BackupPermissions()...), cmdutil.Optional("its name is required", list), cmdutil.Operators(), cmdutil.Auditing())
 }

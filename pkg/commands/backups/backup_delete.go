@@ -3,11 +3,13 @@ package backups
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -34,10 +36,14 @@ type backupExpireOptions struct {
 
 func newBackupExpire(env *session.Env) *cobra.Command {
 	var o backupExpireOptions
-	cmd := &cobra.Command{
-		Use:         "expire [NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Delete old data of a backup",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.StorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "expire [NAME]",
+		Short: "Delete old data of a backup",
 		Long: `Delete old data of a backup permanently. --older-than keeps the data that is required to
 restore any version of the given duration, and deletes older data. --before-version deletes
 as much data before that version as possible, and is refused if nothing would be restorable
@@ -57,7 +63,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, cmd.Flags().Changed, args)
 		},
-	}
+	})
 	o.Add(cmd, "the data is deleted")
 	o.AddConfirm(cmd, session.BackupKind)
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
@@ -102,10 +108,14 @@ type backupDeleteOptions struct{ apply.ChangeFlags }
 
 func newBackupDelete(env *session.Env) *cobra.Command {
 	var o backupDeleteOptions
-	cmd := &cobra.Command{
-		Use:         "delete [NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Delete all data of a stopped backup",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.StorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "delete [NAME]",
+		Short: "Delete all data of a stopped backup",
 		Long: `Delete all data of a stopped backup from its store permanently. The FoundationDBBackup stays
 and can start a new backup. It is refused while a backup writes to the store, and while the
 spec has one running: stop it first. Afterwards the store is read to verify that nothing is
@@ -121,7 +131,7 @@ actual content of the store.` + confirmationHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return carryOut(cmd.Context(), o.ChangeFlags, env, args, "delete", nil, backup.ClearBackup)
 		},
-	}
+	})
 	o.Add(cmd, "the store is empty")
 	o.AddConfirm(cmd, session.BackupKind)
 	return cmd

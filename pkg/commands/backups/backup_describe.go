@@ -19,10 +19,12 @@ type backupDescribeOptions struct{ cmdutil.ResourceViewOptions }
 
 func newBackupDescribe(env *session.Env) *cobra.Command {
 	var o backupDescribeOptions
-	cmd := &cobra.Command{
-		Use:         "describe [NAME]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Describe the stored data of a backup",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+	}, &cobra.Command{
+		Use:   "describe [NAME]",
+		Short: "Describe the stored data of a backup",
 		Long: `Describe the stored data of a backup: its snapshots, the range of its log, the restorable
 versions, and the version up to which it was expired. The backup tools scan the store in a
 pod of the backup agents; for a large backup this takes a minute. Use backup status to see
@@ -39,7 +41,7 @@ Exit code 0: restorable. 1: not restorable, or the store has no data. 8: unknown
 				return o.view(env, key, s)
 			})
 		},
-	}
+	})
 	o.Add(cmd, env, session.BackupKind)
 	return cmd
 }

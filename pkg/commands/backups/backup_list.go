@@ -33,10 +33,12 @@ type backupListOptions struct {
 
 func newBackupList(env *session.Env) *cobra.Command {
 	var o backupListOptions
-	cmd := &cobra.Command{
-		Use:         "list",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List backups and their restorable points",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: listingBackups,
+	}, &cobra.Command{
+		Use:   "list",
+		Short: "List backups and their restorable points",
 		Long: `List the backups of the namespace: whether they run, the newest restorable version and its
 age, and the number of ready agents. ? means unknown.
 
@@ -49,7 +51,7 @@ it belongs to; - means that it belongs to none of those listed.`,
   kubectl fdb backup list -A --store`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
-	}
+	})
 	o.Add(cmd)
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the backups of all namespaces")
@@ -209,4 +211,11 @@ func withOwners(found []string, backups []inspect.BackupStatusView) []lists.Foun
 	}
 	slices.SortFunc(all, func(a, b lists.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
 	return all
+}
+
+// listingBackups returns what is required to read all backups, which takes no name.
+func listingBackups() []session.Requirement {
+	needs := cmdutil.ViewingBackups("foundationdbbackups")
+	needs[len(needs)-1].Without = ""
+	return needs
 }

@@ -17,11 +17,10 @@ import (
 
 // NewRestore is the parent of the restore commands. It does nothing by itself.
 func NewRestore(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "restore",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Start, inspect and abort restores",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"backup.md#restore"}}, &cobra.Command{
+		Use:   "restore",
+		Short: "Start, inspect and abort restores",
+	})
 	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
 	cmdutil.AsParent(cmd, "restore command")
 	return cmd
@@ -40,18 +39,20 @@ Exit code 0: done. 1: not done, or aborted. 3: timeout. 8: unknown.`
 
 func newRestoreStatus(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
-	cmd := &cobra.Command{
-		Use:         "status [NAME]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the progress of a restore",
-		Long:        "Show the progress of a restore." + restoreStatusLong,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
+	}, &cobra.Command{
+		Use:   "status [NAME]",
+		Short: "Show the progress of a restore",
+		Long:  "Show the progress of a restore." + restoreStatusLong,
 		Example: `  # Show the progress
   kubectl fdb restore status nightly-again
 
   # Repeat every 5 s, with rate and ETA
   kubectl fdb restore status nightly-again -w`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
-	}
+	})
 	o.Add(cmd, env, session.RestoreKind)
 	o.AddWatch(cmd)
 	return cmd
@@ -59,18 +60,20 @@ func newRestoreStatus(env *session.Env) *cobra.Command {
 
 func newRestoreWait(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
-	cmd := &cobra.Command{
-		Use:         "wait [NAME]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Wait until a restore is done",
-		Long:        "Wait until a restore is done, then show its result." + restoreStatusLong,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Waits: true,
+		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
+	}, &cobra.Command{
+		Use:   "wait [NAME]",
+		Short: "Wait until a restore is done",
+		Long:  "Wait until a restore is done, then show its result." + restoreStatusLong,
 		Example: `  # Wait until the data is restored
   kubectl fdb restore wait nightly-again --timeout 2h`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Wait = true
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env, session.RestoreKind)
 	o.AddTimeout(cmd)
 	return cmd

@@ -2,10 +2,12 @@ package backups
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -18,10 +20,14 @@ type restoreAbortOptions struct{ apply.ChangeFlags }
 
 func newRestoreAbort(env *session.Env) *cobra.Command {
 	var o restoreAbortOptions
-	cmd := &cobra.Command{
-		Use:         "abort [NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Abort a restore before it is complete",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(apply.AbortPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "abort [NAME]",
+		Short: "Abort a restore before it is complete",
 		Long: `Abort a restore that was started by a FoundationDBRestore and is not complete. This cannot
 be undone, and the restore cannot be continued. FoundationDB unlocks the database with
 partially restored data: clients read and write it from then on, unless they are kept away.
@@ -48,7 +54,7 @@ recreate the resource.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, "the restore is aborted")
 	o.AddConfirm(cmd, session.RestoreKind)
 	return cmd

@@ -3,11 +3,13 @@ package backups
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -24,10 +26,15 @@ type restoreStartOptions struct {
 
 func newRestoreStart(env *session.Env) *cobra.Command {
 	var o restoreStartOptions
-	cmd := &cobra.Command{
-		Use:         "start [NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Start a restore into an empty database",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.RestorePermissions()...),
+				cmdutil.Optional("no time can be restored (--at)", session.RestoreAtPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "start [NAME]",
+		Short: "Start a restore into an empty database",
 		Long: `Start the restore of a FoundationDBRestore, like kubectl fdb reconcile fdbrestore/NAME. The
 database is locked until the restore is done. Into a database with data nothing is
 restored: FoundationDB refuses, and nothing is overwritten.
@@ -54,7 +61,7 @@ when it is done.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, "the restore is done")
 	cmd.Flags().StringVar(&o.at, "at", "", "time to restore, in RFC 3339 (2026-11-25T10:30:00Z); empty for spec.backupVersion, or the latest restorable version")
 	return cmd

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,10 +30,14 @@ type describeOptions struct {
 // NewDescribe returns the command `describe`.
 func NewDescribe(env *session.Env) *cobra.Command {
 	var o describeOptions
-	cmd := &cobra.Command{
-		Use:         "describe [CLUSTER [ID]]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the details of a cluster or process group",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#details"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}), cmdutil.BackupsToo("backups are not read"))
+		},
+	}, &cobra.Command{
+		Use:   "describe [CLUSTER [ID]]",
+		Short: "Show the details of a cluster or process group",
 		Long: `Show the details of a cluster: its status, its process groups by node, its backups and the
 restores into it, what blocks it, its Kubernetes events, and related commands. Nothing is
 changed.`,
@@ -49,7 +54,7 @@ changed.`,
 			}
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd, env)
 	cmd.AddCommand(newDescribeGroup(env))
 	return cmd
@@ -62,11 +67,15 @@ func (o *describeOptions) add(cmd *cobra.Command, env *session.Env) {
 
 func newDescribeGroup(env *session.Env) *cobra.Command {
 	var o describeOptions
-	cmd := &cobra.Command{
-		Use:         "process-group [CLUSTER] ID",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"pg", "processgroup"},
-		Short:       "Show the details of a process group",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}))
+		},
+	}, &cobra.Command{
+		Use:     "process-group [CLUSTER] ID",
+		Aliases: []string{"pg", "processgroup"},
+		Short:   "Show the details of a process group",
 		Long: `Show the details of a process group: its conditions, its processes and their roles, its pod
 and PVC, whether it may be evicted or replaced, what blocks it, its Kubernetes events, and
 related commands. Nothing is changed.`,
@@ -78,7 +87,7 @@ related commands. Nothing is changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runGroup(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd, env)
 	return cmd
 }

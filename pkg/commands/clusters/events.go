@@ -33,10 +33,14 @@ var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
 // NewEvents returns the command `events`.
 func NewEvents(env *session.Env) *cobra.Command {
 	var o eventsOptions
-	cmd := &cobra.Command{
-		Use:         "events [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the Kubernetes events of a cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#details"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(cmdutil.TheResource(), session.Permission{Verb: "list", Resource: "events"}), cmdutil.Finding())
+		},
+	}, &cobra.Command{
+		Use:   "events [CLUSTER]",
+		Short: "Show the Kubernetes events of a cluster",
 		Long: `Show the Kubernetes events of a cluster as one timeline, newest last: the events of its
 resource, pods, PVCs and services, including deleted ones. API servers keep events for one
 hour unless configured otherwise.`,
@@ -50,7 +54,7 @@ hour unless configured otherwise.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	flags := cmd.Flags()

@@ -35,11 +35,13 @@ type clientsOptions struct {
 // NewGetClients returns the command `clients`.
 func NewGetClients(env *session.Env) *cobra.Command {
 	var o clientsOptions
-	cmd := &cobra.Command{
-		Use:         "clients [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"client"},
-		Short:       "List database clients and their version compatibility",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "clients [CLUSTER]",
+		Aliases: []string{"client"},
+		Short:   "List database clients and their version compatibility",
 		Long: `List the clients reported by the database, with the newest version that each can use and
 the pods in which they run. The database names a sample of its clients and only counts the
 others, which have rows of their own. BLOCKS is evaluated for --blocking, else during an
@@ -54,7 +56,7 @@ process and a client of a log group ignored by the spec
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	cmd.Flags().StringVar(&o.blocking, "blocking", "", "version of the database; list only clients that cannot connect to it")
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "If true, search the pods of clients in all namespaces")

@@ -22,11 +22,13 @@ type clustersOptions struct {
 // NewGetClusters returns the command `clusters`.
 func NewGetClusters(env *session.Env) *cobra.Command {
 	var o clustersOptions
-	cmd := &cobra.Command{
-		Use:         "clusters",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
-		Short:       "List clusters",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.ViewingAll,
+	}, &cobra.Command{
+		Use:     "clusters",
+		Aliases: []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
+		Short:   "List clusters",
 		Long: `List the clusters of the namespace, one row each, with the columns of
 "kubectl fdb status -A". The exit code does not depend on their health; use status for
 that.`,
@@ -39,7 +41,7 @@ that.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), env)
 		},
-	}
+	})
 	o.Add(cmd)
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")

@@ -30,11 +30,13 @@ type configurationOptions struct {
 // NewGetConfiguration returns the command `configuration`.
 func NewGetConfiguration(env *session.Env) *cobra.Command {
 	var o configurationOptions
-	cmd := &cobra.Command{
-		Use:         "configuration [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"config"},
-		Short:       "Compare the database configuration with the spec",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "configuration [CLUSTER]",
+		Aliases: []string{"config"},
+		Short:   "Compare the database configuration with the spec",
 		Long: `Compare the database configuration with the spec, including its defaults. Settings that
 the spec does not have are not listed, and passes do not change them. Nothing is changed;
 "kubectl fdb reconcile" configures the database.`,
@@ -46,7 +48,7 @@ the spec does not have are not listed, and passes do not change them. Nothing is
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	cmd.Flags().BoolVar(&o.line, "string", false, "If true, print the configure command of the spec without querying the database")
 	return cmd

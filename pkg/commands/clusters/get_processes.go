@@ -26,11 +26,13 @@ type processesOptions struct {
 // NewGetProcesses returns the command `processes`.
 func NewGetProcesses(env *session.Env) *cobra.Command {
 	var o processesOptions
-	cmd := &cobra.Command{
-		Use:         "processes [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"process", "proc"},
-		Short:       "List the processes reported by the database",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "processes [CLUSTER] [ID...]",
+		Aliases: []string{"process", "proc"},
+		Short:   "List the processes reported by the database",
 		Long: `List the processes reported by the database, including those of other control-plane
 instances that share it. Processes that should report and do not are listed by
 "kubectl fdb get process-groups".
@@ -61,7 +63,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 				return o.view(ctx, env, key)
 			})
 		},
-	}
+	})
 	o.Add(cmd, env)
 	groups.Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups

@@ -30,10 +30,14 @@ type statusOptions struct {
 // NewStatus returns the command `status`.
 func NewStatus(env *session.Env) *cobra.Command {
 	var o statusOptions
-	cmd := &cobra.Command{
-		Use:         "status [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the health of a cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#health"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("backups are not shown", cmdutil.TheBackups()...))
+		},
+	}, &cobra.Command{
+		Use:   "status [CLUSTER]",
+		Short: "Show the health of a cluster",
 		Long: `Show the health of a cluster: a summary sentence, followed by its evidence. Each section
 names the source of its facts and their age. A database that does not answer is never
 reported as available.
@@ -55,7 +59,7 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	o.AddWatch(cmd)

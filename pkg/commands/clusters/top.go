@@ -30,10 +30,12 @@ type topOptions struct {
 // NewTop returns the command `top`.
 func NewTop(env *session.Env) *cobra.Command {
 	var o topOptions
-	cmd := &cobra.Command{
-		Use:         "top [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the load of a database and its processes",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"workload.md"}, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "top [CLUSTER]",
+		Short: "Show the load of a database and its processes",
 		Long: `Show the load of a database: transactions, latencies, ratekeeper's limit and its reason,
 queues, lags, data that is moved, and CPU and disks per process class. Rates are those of
 the last seconds, as the database computes them. Causes that slow the database are listed
@@ -49,7 +51,7 @@ scripts.`,
 
   # Print the reason of ratekeeper's limit
   kubectl fdb top sample-cluster -o jsonpath={.load.ratekeeper.limitedBy.code}`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	cmd.AddCommand(newTopProcesses(env))
 	return cmd
@@ -89,11 +91,13 @@ type topProcessesOptions struct {
 
 func newTopProcesses(env *session.Env) *cobra.Command {
 	var o topProcessesOptions
-	cmd := &cobra.Command{
-		Use:         "processes [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"process", "proc"},
-		Short:       "Show the load of each process",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "processes [CLUSTER] [ID...]",
+		Aliases: []string{"process", "proc"},
+		Short:   "Show the load of each process",
 		Long: `Show the load of each process: CPU, disk, memory, queue and lag, the largest first. CPU is
 the larger of its core and its run loop: an fdbserver process has one thread. A queue is
 what its log and storage roles have in memory and not on disk yet.
@@ -111,7 +115,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	groups.Add(&o.Selection, cmd, env)
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", string(workload.ByCPU), "order of the processes: "+strings.Join(workload.SortKeys(), ", "))

@@ -23,10 +23,12 @@ type treeOptions struct {
 // NewTree returns the command `tree`.
 func NewTree(env *session.Env) *cobra.Command {
 	var o treeOptions
-	cmd := &cobra.Command{
-		Use:         "tree [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the objects of a cluster as a tree",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#all-objects"}, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "tree [CLUSTER]",
+		Short: "Show the objects of a cluster as a tree",
 		Long: `Show a cluster and what belongs to it as a tree: its ConfigMap and Services, and each
 process group with its conditions, its pod, the pod's node, and its PVC. What needs
 attention is colored, and missing objects are listed. Nothing is changed.`,
@@ -35,7 +37,7 @@ attention is colored, and missing objects are listed. Nothing is changed.`,
 
   # Show only objects with problems, continuously
   kubectl fdb tree sample-cluster --unhealthy -w`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	cmd.Flags().BoolVar(&o.unhealthy, "unhealthy", false, "If true, show only objects with problems")
 	return cmd

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -32,10 +33,14 @@ type versionOptions struct {
 // NewVersion returns the command `version`.
 func NewVersion(env *session.Env) *cobra.Command {
 	var o versionOptions
-	cmd := &cobra.Command{
-		Use:         "version",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show program, API server and database versions",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#versions"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Optional("its versions are unknown", session.ViewPermissions()...), cmdutil.Finding(), cmdutil.Operators())
+		},
+	}, &cobra.Command{
+		Use:   "version",
+		Short: "Show program, API server and database versions",
 		Long: `Show the versions of this program, the API server, the served FoundationDB resources, the
 running operators, and each database of the namespace: the version of the spec, of the
 status, of the running processes, and of fdbcli in the pods. Incompatible versions, and
@@ -50,7 +55,7 @@ exit code.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), env)
 		},
-	}
+	})
 	o.AddFormat(cmd)
 	cmd.Flags().BoolVar(&o.clientOnly, "client-only", false, "If true, show only the version of this program; no API server is contacted and no kubeconfig read")
 	return cmd

@@ -22,11 +22,10 @@ import (
 // NewConnectionString is the parent of the connection-string commands. It does nothing by
 // itself.
 func NewConnectionString(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "connection-string",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show, compare and sync the connection string",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"coordinators.md#distribute-the-connection-string"}}, &cobra.Command{
+		Use:   "connection-string",
+		Short: "Show, compare and sync the connection string",
+	})
 	cmd.AddCommand(newConnectionStringShow(env), newConnectionStringDrift(env), newConnectionStringSync(env))
 	cmdutil.AsParent(cmd, "connection-string command")
 	return cmd
@@ -37,10 +36,12 @@ type connectionStringOptions struct{ cmdutil.ViewOptions }
 
 func newConnectionStringShow(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
-	cmd := &cobra.Command{
-		Use:         "show [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the current connection string",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Prints: "one value, which is copied into files",
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "show [CLUSTER]",
+		Short: "Show the current connection string",
 		Long: `Show the current connection string of a database, which is the content of a cluster file.
 If it cannot be read from the database, the last recorded one is shown and stderr reports
 this.`,
@@ -51,17 +52,19 @@ this.`,
 				return o.show(ctx, env, key)
 			})
 		},
-	}
+	})
 	o.Add(cmd, env)
 	return cmd
 }
 
 func newConnectionStringDrift(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
-	cmd := &cobra.Command{
-		Use:         "drift [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Compare the copies of the connection string",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "drift [CLUSTER]",
+		Short: "Compare the copies of the connection string",
 		Long: `Compare the current connection string with its copies in the status of the resource, in the
 ConfigMap and in the cluster file of each pod. The order of coordinators is ignored. A pod
 that does not run has no drift: its processes start with the copy in the ConfigMap.
@@ -77,7 +80,7 @@ Exit code 0: all copies match. 1: some differ. 8: none differ, but not all could
 				return o.drift(ctx, env, key)
 			})
 		},
-	}
+	})
 	o.Add(cmd, env)
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -27,10 +28,12 @@ type syncOptions struct {
 
 func newConnectionStringSync(env *session.Env) *cobra.Command {
 	var o syncOptions
-	cmd := &cobra.Command{
-		Use:         "sync [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Sync the connection string to the status and ConfigMap",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "sync [CLUSTER]",
+		Short: "Sync the connection string to the status and ConfigMap",
 		Long: `Sync the current connection string to the status of the resource and the ConfigMap, where
 these have another one. Nothing else of them is changed.
 
@@ -53,7 +56,7 @@ never changed; if spec.seedConnectionString differs, a hint prints the command.`
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "status and ConfigMap have the current connection string")
 	return cmd

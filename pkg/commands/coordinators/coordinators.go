@@ -17,12 +17,11 @@ import (
 
 // NewCoordinators is the parent of the coordinators commands. It does nothing by itself.
 func NewCoordinators(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "coordinators",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"coordinator"},
-		Short:       "List, change and repair coordinators",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"coordinators.md"}}, &cobra.Command{
+		Use:     "coordinators",
+		Aliases: []string{"coordinator"},
+		Short:   "List, change and repair coordinators",
+	})
 	cmd.AddCommand(NewCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
 	cmdutil.AsParent(cmd, "coordinators command")
 	return cmd
@@ -34,10 +33,12 @@ type coordinatorsListOptions struct{ cmdutil.ViewOptions }
 // NewCoordinatorsList is one command under two names: coordinators list and get coordinators.
 func NewCoordinatorsList(env *session.Env, name string) *cobra.Command {
 	var o coordinatorsListOptions
-	cmd := &cobra.Command{
-		Use:         name + " [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List coordinators and their reachability",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List coordinators and their reachability",
 		Long: `List coordinators: the process group of each, its reachability, and whether it is marked for
 removal or excluded; a pass changes such coordinators before it removes anything of their
 process groups. If the database does not answer, the last recorded coordinators are listed
@@ -47,7 +48,7 @@ with unknown reachability.`,
 
   # For scripts
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	return cmd
 }

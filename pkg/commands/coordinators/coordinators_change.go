@@ -30,10 +30,12 @@ type ChangeOptions struct {
 
 func newCoordinatorsChange(env *session.Env) *cobra.Command {
 	var o ChangeOptions
-	cmd := &cobra.Command{
-		Use:         "change [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Change coordinators to match the spec",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "change [CLUSTER]",
+		Short: "Change coordinators to match the spec",
 		Long: `Change coordinators to match the spec: each in its own fault domain, alive, of an eligible
 class, and neither excluded nor marked for removal. Runs only the stage ChangeCoordinators
 of a pass. The same action stores the new connection string in the status of the resource;
@@ -51,7 +53,7 @@ nodes. A later change may select these process groups again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
 	cmd.Flags().StringSliceVar(&o.Away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")

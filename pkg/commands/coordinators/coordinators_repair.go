@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -30,10 +31,12 @@ type coordinatorsRepairOptions struct {
 
 func newCoordinatorsRepair(env *session.Env) *cobra.Command {
 	var o coordinatorsRepairOptions
-	cmd := &cobra.Command{
-		Use:         "repair [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Replace lost or misplaced coordinators",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "repair [CLUSTER]",
+		Short: "Replace lost or misplaced coordinators",
 		Long: `Replace lost or misplaced coordinators, or explain why that is impossible.
 
 While a quorum is reachable, coordinators that do not report, have other addresses, or are
@@ -56,7 +59,7 @@ database could not be queried for a quorum).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
 	return cmd

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -62,11 +63,26 @@ change instead of the dashboard: for screen readers, pipes and simple terminals.
 // NewWatch returns the command `watch`.
 func NewWatch(env *session.Env) *cobra.Command {
 	var o ScreenOptions
-	cmd := &cobra.Command{
-		Use:         "watch [CLUSTER...]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Watch clusters live in a dashboard",
-		Long:        screenLong,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Inspection, Pages: []string{"dashboard.md"}, Endless: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
+		},
+		With: map[string]func() []session.Requirement{
+			"--all-namespaces": func() []session.Requirement {
+				return slices.Concat(cmdutil.ViewingAll(), cmdutil.Operators(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
+			},
+			"--allow-actions": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"), cmdutil.Everywhere(cmdutil.Optional("cordon is refused", session.NodePermissions()...)))
+			},
+			"--reconcile": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
+			},
+		},
+	}, &cobra.Command{
+		Use:   "watch [CLUSTER...]",
+		Short: "Watch clusters live in a dashboard",
+		Long:  screenLong,
 		Example: `  # Watch a cluster
   kubectl fdb watch sample-cluster
 
@@ -86,7 +102,7 @@ func NewWatch(env *session.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, watch the clusters of all namespaces")
@@ -295,4 +311,12 @@ func Screen(e *session.Env, clusters []string) tui.Options {
 			return of.Command, of.Kubectl
 		}, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
 	}
+}
+
+// eventsAndLogs returns what is required to show events and the logs of pods.
+func eventsAndLogs() []session.Requirement {
+	return slices.Concat(
+		cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}),
+		cmdutil.Optional("logs of pods are not shown", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"}),
+	)
 }

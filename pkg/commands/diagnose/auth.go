@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -21,25 +20,49 @@ import (
 
 // NewAuth is the parent of the commands about permissions. It does nothing by itself.
 func NewAuth(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "auth COMMAND",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Inspect the permissions of commands",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
+		Use:   "auth COMMAND",
+		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("auth command is required: can-i or role"), env.Command("auth", "can-i"), env.Command("auth", "role", "--for", "status"))
 			}
 			return session.Unknown("auth command", args[0], []string{"can-i", "role"}, "kubectl fdb auth --help")
 		},
-	}
+	})
 	cmd.AddCommand(newAuthCanI(env), newAuthRole(env))
 	return cmd
 }
 
-// completeNames completes commands whose permissions are known. Only a completion lists them: that
-// takes as long as the rest of the start of the program.
-func completeNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return cmdutil.NamesWithRequirements(), cobra.ShellCompDirectiveNoFileComp
+// completeNames completes the commands that use permissions.
+func completeNames(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return namesWithNeeds(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+}
+
+// namesWithNeeds returns the commands of a tree that use permissions.
+func namesWithNeeds(root *cobra.Command) []string {
+	var names []string
+	for _, n := range session.AllNeeds(root) {
+		names = append(names, n.Command)
+	}
+	return names
+}
+
+// needsOf returns the permissions of the named commands of a tree, or of all if none is named.
+func needsOf(root *cobra.Command, commands []string) ([]session.NeedsOf, error) {
+	if len(commands) == 0 {
+		return session.AllNeeds(root), nil
+	}
+	var chosen []session.NeedsOf
+	for _, command := range commands {
+		needs, found := session.FindNeeds(root, command)
+		if !found {
+			names := namesWithNeeds(root)
+			return nil, exit.Usagef("unknown command %q, or it does not access the API server: must be one of %s%s", command, strings.Join(names, ", "), session.OrMeant(command, names))
+		}
+		chosen = append(chosen, needs)
+	}
+	return chosen, nil
 }
 
 // canIOptions are the options of `kubectl fdb auth can-i`.
@@ -47,10 +70,9 @@ type canIOptions struct{ format.Flags }
 
 func newAuthCanI(env *session.Env) *cobra.Command {
 	var o canIOptions
-	cmd := &cobra.Command{
-		Use:         "can-i [COMMAND]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether the permissions of a command are granted",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Local: true}, &cobra.Command{
+		Use:   "can-i [COMMAND]",
+		Short: "Check whether the permissions of a command are granted",
 		Long: `Check whether the permissions of a command are granted in the namespace, and list them.
 Without COMMAND all commands are checked. Nothing is changed.
 
@@ -62,13 +84,14 @@ Exit code 0: all required permissions are granted. 1: some are not.`,
   kubectl fdb auth can-i "reconcile --watch"`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeNames,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
-	}
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, env, args) },
+	})
 	o.Add(cmd)
 	return cmd
 }
 
-func (o canIOptions) run(ctx context.Context, env *session.Env, args []string) error {
+func (o canIOptions) run(cmd *cobra.Command, env *session.Env, args []string) error {
+	ctx := cmd.Context()
 	if err := o.Check(); err != nil {
 		return err
 	}
@@ -76,7 +99,7 @@ func (o canIOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if len(args) > 0 {
 		named = []string{strings.Join(args, " ")}
 	}
-	commands, err := cmdutil.RequirementsOf(named)
+	commands, err := needsOf(cmd.Root(), named)
 	if err != nil {
 		return err
 	}
@@ -110,7 +133,7 @@ func permissionNames(items []lists.PermissionView) []string {
 }
 
 // reviewAll checks each permission once, however many commands need it.
-func reviewAll(ctx context.Context, e *session.Env, namespace string, commands []cmdutil.CommandRequirements) ([]lists.PermissionView, error) {
+func reviewAll(ctx context.Context, e *session.Env, namespace string, commands []session.NeedsOf) ([]lists.PermissionView, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
@@ -124,7 +147,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 	group.SetLimit(session.ParallelReviews)
 	var items []lists.PermissionView
 	for _, command := range commands {
-		for _, n := range command.Requirements {
+		for _, n := range command.Needs {
 			requested := question{n.Permission, n.Everywhere}
 			if answers[requested] != nil {
 				continue
@@ -141,7 +164,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 		return nil, fmt.Errorf("check permissions: %w", err)
 	}
 	for _, command := range commands {
-		for _, n := range command.Requirements {
+		for _, n := range command.Needs {
 			item := view(n, command.Command, namespace)
 			item.Allowed = *answers[question{n.Permission, n.Everywhere}]
 			items = append(items, item)
@@ -151,7 +174,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 }
 
 // namespaceOf returns where the permission is required; empty for cluster-wide.
-func namespaceOf(n cmdutil.Requirement, namespace string) string {
+func namespaceOf(n session.Requirement, namespace string) string {
 	if n.Everywhere {
 		return ""
 	}
@@ -159,7 +182,7 @@ func namespaceOf(n cmdutil.Requirement, namespace string) string {
 }
 
 // view returns what a command requires; whether it is allowed is left to the caller.
-func view(n cmdutil.Requirement, command, namespace string) lists.PermissionView {
+func view(n session.Requirement, command, namespace string) lists.PermissionView {
 	v := lists.PermissionView{
 		Command: command, Verb: n.Verb, Resource: n.Path(),
 		Required: n.Without == "", Without: n.Without,

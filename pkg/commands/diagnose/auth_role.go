@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -30,10 +30,9 @@ var roleOutputs = []string{"yaml", "json"}
 
 func newAuthRole(env *session.Env) *cobra.Command {
 	o := roleOptions{}
-	cmd := &cobra.Command{
-		Use:         "role COMMAND...",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Print the minimal Role for commands",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Local: true, Prints: "a manifest"}, &cobra.Command{
+		Use:   "role COMMAND...",
+		Short: "Print the minimal Role for commands",
 		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
 namespaced or are read in all namespaces. The output is suitable for kubectl apply. Nothing
 is changed, and no API server is contacted.
@@ -47,30 +46,30 @@ token: --secret prints a second Role, for these Secrets alone.`,
   kubectl fdb auth role reconcile --required-only`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeNames,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			o.commands = append(o.commands, args...)
-			return o.run(env)
+			return o.run(env, cmd.Root())
 		},
-	}
+	})
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.commands, "for", nil, "comma-separated commands, equivalent to arguments; can be repeated")
 	flags.StringVar(&o.name, "name", "kubectl-fdb", "name of the Role and the ClusterRole")
 	flags.BoolVar(&o.requiredOnly, "required-only", false, "If true, omit optional permissions")
 	flags.StringSliceVar(&o.secrets, "secret", nil, "comma-separated names of the Secrets with certificates to grant in a second Role, for commands that read some")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
-	session.Complete(cmd, "for", cmdutil.NamesWithRequirements)
+	session.CompleteWith(cmd, "for", func(_ context.Context, cmd *cobra.Command, _ []string) []string { return namesWithNeeds(cmd.Root()) })
 	session.Complete(cmd, "output", func() []string { return roleOutputs })
 	return cmd
 }
 
-func (o roleOptions) run(env *session.Env) error {
+func (o roleOptions) run(env *session.Env, root *cobra.Command) error {
 	switch {
 	case len(o.commands) == 0:
-		return exit.Usagef("commands are required: one or more of %s", strings.Join(cmdutil.NamesWithRequirements(), ", "))
+		return exit.Usagef("commands are required: one or more of %s", strings.Join(namesWithNeeds(root), ", "))
 	case !slices.Contains(roleOutputs, o.output):
 		return exit.Usagef("-o must be one of %s, not %q", strings.Join(roleOutputs, ", "), o.output)
 	}
-	commands, err := cmdutil.RequirementsOf(o.commands)
+	commands, err := needsOf(root, o.commands)
 	if err != nil {
 		return err
 	}
@@ -113,11 +112,11 @@ func ofSecrets(p session.Permission) bool { return p.Group == "" && p.Resource =
 
 // roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
 // required.
-func (o roleOptions) roles(commands []cmdutil.CommandRequirements, namespace string) []role {
+func (o roleOptions) roles(commands []session.NeedsOf, namespace string) []role {
 	var here, everywhere []session.Permission
 	secrets := false
 	for _, command := range commands {
-		for _, n := range command.Requirements {
+		for _, n := range command.Needs {
 			switch {
 			case ofSecrets(n.Permission):
 				secrets = true

@@ -30,16 +30,15 @@ type canOptions struct {
 
 // NewCan is the parent of the can commands. It does nothing by itself.
 func NewCan(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "can VERB",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether an operation is safe to run now",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"why.md#check-before-you-act"}}, &cobra.Command{
+		Use:   "can VERB",
+		Short: "Check whether an operation is safe to run now",
 		Long: `Check whether an operation is safe to run now, and show every gate with its evidence and
 its requirement. Nothing is changed. The checks are those of a pass before the same
 operation; the answer is valid only now.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
-	}
+	})
 	cmd.AddCommand(newCanDelete(env), newCanDrain(env), newCanReconcile(env), newCanReplace(env), newCanRestart(env), newCanUpgrade(env))
 	cmdutil.AsParent(cmd, "operation")
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -24,10 +25,12 @@ import (
 
 func newCanReconcile(env *session.Env) *cobra.Command {
 	var o canOptions
-	cmd := &cobra.Command{
-		Use:         "reconcile [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether a reconcile pass could act now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	}, &cobra.Command{
+		Use:   "reconcile [CLUSTER]",
+		Short: "Check whether a reconcile pass could act now",
 		Long: `Check whether a reconcile pass could act on a cluster now: its permissions, whether an
 operator manages the cluster, and whether another run or another control-plane instance
 acts on it. Use plan for the actions of the pass.
@@ -40,7 +43,7 @@ Exit code 0: yes. 1: no.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.ask(cmd.Context(), env, args, question{verb: "reconcile", answer: canReconcile})
 		},
-	}
+	})
 	o.add(cmd, env)
 	return cmd
 }
@@ -91,10 +94,14 @@ func rights(ctx context.Context, e *session.Env, namespace string) (plan.Check, 
 func newCanUpgrade(env *session.Env) *cobra.Command {
 	var o canOptions
 	var version string
-	cmd := &cobra.Command{
-		Use:         "upgrade [CLUSTER] --to VERSION",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether the database can be upgraded now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("facts about backups are unknown, which refuses some upgrades", cmdutil.TheBackups()...))
+		},
+	}, &cobra.Command{
+		Use:   "upgrade [CLUSTER] --to VERSION",
+		Short: "Check whether the database can be upgraded now",
 		Long: `Check whether the database can be upgraded to another version now, and whether its clients
 support that version. The checks are those of a pass before it creates anything of the new
 version. In addition it names known facts about the change, each with its source, and
@@ -113,7 +120,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 				return canUpgrade(ctx, env, l.Facts, version, in)
 			}})
 		},
-	}
+	})
 	o.add(cmd, env)
 	cmd.Flags().StringVar(&version, "to", "", "version to upgrade to")
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -25,10 +26,14 @@ const nodePrefix = "node/"
 
 func newCanDrain(env *session.Env) *cobra.Command {
 	var o canOptions
-	cmd := &cobra.Command{
-		Use:         "drain [CLUSTER] NODE...",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether nodes can be drained now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Everywhere(cmdutil.Required(session.Permission{Verb: "get", Resource: "nodes"})), cmdutil.EvictingAgents())
+		},
+	}, &cobra.Command{
+		Use:   "drain [CLUSTER] NODE...",
+		Short: "Check whether nodes can be drained now",
 		Long: `Check whether drain can move the pods of a cluster off nodes now, and show what it does:
 pods without data are evicted, process groups with a PVC are replaced, coordinators move,
 each by the rules in docs/eviction.md. A wait for the age of the last recovery is no
@@ -54,7 +59,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 				return canDrain(ctx, env, l, nodes, in)
 			}})
 		},
-	}
+	})
 	o.add(cmd, env)
 	return cmd
 }

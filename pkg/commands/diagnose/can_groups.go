@@ -23,10 +23,12 @@ import (
 func newCanDelete(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := &cobra.Command{
-		Use:         "delete [CLUSTER] ID...",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether pods can be deleted and recreated now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	}, &cobra.Command{
+		Use:   "delete [CLUSTER] ID...",
+		Short: "Check whether pods can be deleted and recreated now",
 		Long: `Check whether pods can be deleted now and recreated with the volumes that they have. Several
 pods must be in one fault domain. Suitable for a hook before the upgrade of a node.
 
@@ -37,7 +39,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "delete", needsIDs: true, answer: canDelete})
 		},
-	}
+	})
 	o.add(cmd, env)
 	groups.Add(&chosen, cmd, env)
 	return cmd
@@ -61,10 +63,14 @@ func canDelete(_ context.Context, e *session.Env, l session.Observation, groups 
 func newCanReplace(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := &cobra.Command{
-		Use:         "replace [CLUSTER] ID...",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether process groups could be drained now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("whether the API server accepts a successor is unknown, which refuses the replacement", session.Permission{Verb: "create", Resource: "pods"}, session.Permission{Verb: "create", Resource: "persistentvolumeclaims"}))
+		},
+	}, &cobra.Command{
+		Use:   "replace [CLUSTER] ID...",
+		Short: "Check whether process groups could be drained now",
 		Long: `Check whether process groups could be drained now for their replacement, once they are
 marked for removal, and whether the API server accepts their successors. They can be marked
 even if the answer is no, unless the spec keeps them or the successors are not accepted:
@@ -78,7 +84,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "replace", needsIDs: true, answer: canReplace})
 		},
-	}
+	})
 	o.add(cmd, env)
 	groups.Add(&chosen, cmd, env)
 	return cmd
@@ -133,10 +139,12 @@ func notQueried(before []lists.CanItem, checks []plan.Check) []plan.Check {
 func newCanRestart(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := &cobra.Command{
-		Use:         "restart [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check whether processes can be restarted now",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	}, &cobra.Command{
+		Use:   "restart [CLUSTER] [ID...]",
+		Short: "Check whether processes can be restarted now",
 		Long: `Check whether processes can be restarted now. The checks are those of restart before its
 first wave. Without IDs and flags all process groups are selected.
 
@@ -152,7 +160,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 			q := question{verb: "restart", ids: append(ids, chosen.IDs...), chosen: chosen, answer: canRestart}
 			return o.ask(cmd.Context(), env, cluster, q)
 		},
-	}
+	})
 	o.add(cmd, env)
 	groups.Add(&chosen, cmd, env)
 	return cmd

@@ -42,10 +42,14 @@ var reportFormats = []string{"junit", "sarif", "markdown"}
 // NewCheck returns the command `check`.
 func NewCheck(env *session.Env) *cobra.Command {
 	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: &servedReads{of: map[types.NamespacedName]servedRead{}}}
-	cmd := &cobra.Command{
-		Use:         "check [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Check a cluster for problems by rule",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"check.md"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
+		},
+	}, &cobra.Command{
+		Use:   "check [CLUSTER]",
+		Short: "Check a cluster for problems by rule",
 		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
 about one or more subjects, with a command that fixes it or shows more; no such command is
 run. A rule that could not be evaluated prints the cause, and never counts as passed.
@@ -71,7 +75,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	flags := cmd.Flags()
@@ -290,4 +294,13 @@ func (o checkOptions) write(env *session.Env, r check.Report) error {
 		}
 	}
 	return o.Print(env.Out, p)
+}
+
+// otherControllers returns what is required to check what other controllers do to pods and volumes.
+// That nodes are listed is among beyond.
+func otherControllers() []session.Requirement {
+	return append(
+		cmdutil.Optional("disruption budgets are not checked", session.BudgetPermissions()[0]),
+		cmdutil.Everywhere(cmdutil.Optional("storage classes are not checked", session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}))...,
+	)
 }

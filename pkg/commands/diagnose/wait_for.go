@@ -35,10 +35,14 @@ type waitOptions struct {
 // NewWait returns the command `wait`.
 func NewWait(env *session.Env) *cobra.Command {
 	var o waitOptions
-	cmd := &cobra.Command{
-		Use:         "wait [CLUSTER] --for=CONDITION",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Wait until conditions are met",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Automation, Pages: []string{"scripting.md#wait-for-a-state"}, Waits: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.ViewPermissions()...), cmdutil.WatchingLocks(), cmdutil.Finding(), cmdutil.Beyond())
+		},
+	}, &cobra.Command{
+		Use:   "wait [CLUSTER] --for=CONDITION",
+		Short: "Wait until conditions are met",
 		Long: `Wait until all conditions are met in the same observation, for the duration of --stable.
 Every observation queries the database; an unknown value does not meet a condition.
 
@@ -54,7 +58,7 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	flags := cmd.Flags()

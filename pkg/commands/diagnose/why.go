@@ -30,10 +30,23 @@ type whyOptions struct {
 // NewWhy returns the command `why`.
 func NewWhy(env *session.Env) *cobra.Command {
 	var o whyOptions
-	cmd := &cobra.Command{
-		Use:         "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Explain what blocks a cluster and how to fix it",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"why.md"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.BackupsToo("backups are not read"))
+		},
+		With: map[string]func() []session.Requirement{
+			"--performance": cmdutil.Viewing,
+			"fdbbackup": func() []session.Requirement {
+				return slices.Concat(cmdutil.ViewingBackups("foundationdbbackups"), cmdutil.Operators())
+			},
+			"fdbrestore": func() []session.Requirement {
+				return slices.Concat(cmdutil.ViewingBackups("foundationdbrestores"), cmdutil.Operators(), aroundRestores())
+			},
+		},
+	}, &cobra.Command{
+		Use:   "why [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] [ID...]",
+		Short: "Explain what blocks a cluster and how to fix it",
 		Long: `Explain what blocks a cluster and how to fix it. The scope is the cluster with its backups
 and the restores into it, some of its process groups, or one backup or restore. The output
 is a chain from the desired state to its blocker; act on the first line. Nothing is
@@ -68,7 +81,7 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, explain the clusters of all namespaces")
@@ -187,4 +200,13 @@ func whyEnd(state why.State) error {
 		return exit.AnswerError{Code: exit.ExitNo}
 	}
 	return exit.AnswerError{Code: exit.ExitInternal}
+}
+
+// aroundRestores returns what is required to read what restores wait for and leave behind: the
+// database of their cluster, its backups, and the other restores into it.
+func aroundRestores() []session.Requirement {
+	return slices.Concat(
+		cmdutil.Optional("whether the database is locked is unknown", session.ViewPermissions()...),
+		cmdutil.BackupsToo("whether agents are paused is unknown"),
+	)
 }

@@ -32,10 +32,12 @@ type diffOptions struct {
 // newDiff returns the command `dump diff`.
 func newDiff(env *session.Env) *cobra.Command {
 	var o diffOptions
-	cmd := &cobra.Command{
-		Use:         "diff DUMP [DUMP]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show what changed since a dump",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads,
+		Needs:  cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "diff DUMP [DUMP]",
+		Short: "Show what changed since a dump",
 		Long: `Show what changed between two dumps of a cluster, or since a dump: availability, spec,
 versions, configuration of the database, coordinators, process groups and their conditions,
 exclusions, pods, nodes and locks. Facts are compared field by field.
@@ -55,7 +57,7 @@ what is known.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd)
 	cmd.Flags().StringVarP(&o.cluster, "fdb-cluster", "c", "", "name of the FoundationDBCluster, for dumps of several clusters")
 	session.CompleteWith(cmd, "fdb-cluster", func(_ context.Context, _ *cobra.Command, args []string) []string { return clustersOf(args) })

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -49,10 +50,12 @@ type options struct {
 // New returns the command `dump`.
 func New(env *session.Env, run Runner) *cobra.Command {
 	o := options{run: run}
-	cmd := &cobra.Command{
-		Use:         "dump [CLUSTER]",
-		Annotations: session.EffectSaves.Declare(),
-		Short:       "Write all facts about a cluster to a file",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectSaves, Group: session.Support, Pages: []string{"dumps.md"},
+		Needs: cmdutil.Dumping,
+	}, &cobra.Command{
+		Use:   "dump [CLUSTER]",
+		Short: "Write all facts about a cluster to a file",
 		Long: `Write all facts about a cluster to a file, for an analysis later or elsewhere: resources,
 pods, PVCs, services, events, nodes, Leases, logs and trace files (also those of the
 previous container), status documents, the answers of fdbcli, locks, permissions, the
@@ -82,7 +85,7 @@ because -o selects the output format in all other commands.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.write(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, dump the clusters of all namespaces")

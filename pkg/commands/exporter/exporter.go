@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -39,10 +40,12 @@ type options struct {
 // New returns the command `metrics`.
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
-	cmd := &cobra.Command{
-		Use:         "metrics [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Print or serve the metrics of a cluster and its database",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Automation, Pages: []string{"observe.md#beside-an-operator"}, Endless: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "metrics [CLUSTER]",
+		Short: "Print or serve the metrics of a cluster and its database",
 		Long: `Print the metrics of a cluster and its database in the text format of Prometheus. With
 --metrics-addr serve them until a signal: the cluster is read every --interval.
 
@@ -59,7 +62,7 @@ the status 503 and the reason.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port; empty prints the metrics once")

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -33,10 +34,14 @@ type failoverOptions struct {
 // New returns the command `failover`.
 func New(env *session.Env) *cobra.Command {
 	var o failoverOptions
-	cmd := &cobra.Command{
-		Use:         "failover [CLUSTER] --to DATACENTER",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Change the primary region of a database",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"regions.md#fail-over"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.FailoverPermissions()...))
+		},
+	}, &cobra.Command{
+		Use:   "failover [CLUSTER] --to DATACENTER",
+		Short: "Change the primary region of a database",
 		Long: `Make another region of a database primary: exchange the priorities of its main data center
 and of the one with the highest priority, in spec.databaseConfiguration.regions of every
 FoundationDBCluster of the database in the namespace, and configure the database. Nothing
@@ -63,7 +68,7 @@ their priorities first, and then use --set-elsewhere.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the region is primary")
 	cmd.Flags().StringVar(&o.to, "to", "", "main data center of the region to make primary")

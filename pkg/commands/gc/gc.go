@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -37,10 +38,12 @@ type options struct {
 // New returns the command `gc`.
 func New(env *session.Env) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
-		Use:         "gc [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Remove objects and exclusions without an owner",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"gc.md"},
+		Needs: collectingGarbage,
+	}, &cobra.Command{
+		Use:   "gc [CLUSTER]",
+		Short: "Remove objects and exclusions without an owner",
 		Long: `Remove what belongs to no process group: pods, PVCs, services and ConfigMaps with the labels
 of the cluster, and exclusions in the database. Of a FoundationDBCluster that does not exist
 anymore, name it: its leftovers, and the Lease of ended runs, are found by their labels.
@@ -72,7 +75,7 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	flags := cmd.Flags()
@@ -217,4 +220,12 @@ func (o options) find(ctx context.Context, env *session.Env, args []string) (typ
 	}
 	namespace, err := env.Connection().Namespace()
 	return types.NamespacedName{Namespace: namespace, Name: name}, err
+}
+
+// collectingGarbage returns what is required to find and remove what has no owner. Permissions to delete are
+// Required for what is found only.
+func collectingGarbage() []session.Requirement {
+	return slices.Concat(cmdutil.ChangingDatabase(), cmdutil.Optional("ConfigMaps are not found", session.Permission{Verb: "list", Resource: "configmaps"}),
+		cmdutil.Optional("objects of these kinds are not removed", session.GarbagePermissions()...),
+		cmdutil.Everywhere(cmdutil.Optional("ConfigMaps and services of a cluster that does not exist are kept", session.Permission{Verb: "list", Resource: "persistentvolumes"})))
 }

@@ -2,12 +2,14 @@ package groups
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -28,11 +30,16 @@ type detectOptions struct {
 // NewDetectFailures returns the command `detect-failures`.
 func NewDetectFailures(env *session.Env) *cobra.Command {
 	var o detectOptions
-	cmd := &cobra.Command{
-		Use:         "detect-failures [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Aliases:     []string{"notice-failures"},
-		Short:       "Detect failed process groups once",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"failure-detection.md"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.DetectPermissions()...), cmdutil.Finding(), cmdutil.Beyond(), cmdutil.Auditing(), cmdutil.Everywhere(cmdutil.Optional("the status is not written",
+				session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"})))
+		},
+	}, &cobra.Command{
+		Use:     "detect-failures [CLUSTER]",
+		Aliases: []string{"notice-failures"},
+		Short:   "Detect failed process groups once",
 		Long: `Detect failed process groups once: update the status, so that the times of their conditions
 begin, and set the annotation kubectl-fdb/failures-seen of the cluster to the current time
 if a process group has a condition for which it is replaced once it lasts. The annotation
@@ -54,7 +61,7 @@ annotated.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
 	o.AddBrief(cmd)

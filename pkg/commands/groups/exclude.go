@@ -26,10 +26,12 @@ type ExcludeOptions struct {
 // NewExclude returns the command `exclude`.
 func NewExclude(env *session.Env) *cobra.Command {
 	var o ExcludeOptions
-	cmd := &cobra.Command{
-		Use:         "exclude [CLUSTER] [ID...]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Exclude process groups without removing them",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"exclusions.md#exclude"},
+		Needs: cmdutil.ChangingDatabase,
+	}, &cobra.Command{
+		Use:   "exclude [CLUSTER] [ID...]",
+		Short: "Exclude process groups without removing them",
 		Long: `Exclude process groups: the database moves all data and roles off them. The groups keep
 running without data until they are included again. To remove a process group use replace:
 it adds a new group first, excludes the old one, and removes it.
@@ -54,7 +56,7 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	o.ChangeFlags.Add(cmd, "the process groups are drained")

@@ -19,12 +19,11 @@ import (
 
 // NewExclusion is the parent of the exclusion commands. It does nothing by itself.
 func NewExclusion(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "exclusion",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"exclusions"},
-		Short:       "Show exclusions and their progress",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#exclusion-progress"}}, &cobra.Command{
+		Use:     "exclusion",
+		Aliases: []string{"exclusions"},
+		Short:   "Show exclusions and their progress",
+	})
 	cmd.AddCommand(newExclusionStatus(env), NewExclusionList(env, "list"), newExclusionWait(env))
 	cmdutil.AsParent(cmd, "exclusion command")
 	return cmd
@@ -43,10 +42,12 @@ type exclusionListOptions struct{ cmdutil.ViewOptions }
 // NewExclusionList is one command under two names: exclusion list and get exclusions.
 func NewExclusionList(env *session.Env, name string) *cobra.Command {
 	var o exclusionListOptions
-	cmd := &cobra.Command{
-		Use:         name + " [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List the exclusions in the database",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the exclusions in the database",
 		Long: `List the exclusions in the database: those of process groups of this cluster, those of
 other control-plane instances that share the database, and leftovers of removed process
 groups. Use "kubectl fdb exclusion status" for their progress.`,
@@ -55,7 +56,7 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
 
   # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	return cmd
 }

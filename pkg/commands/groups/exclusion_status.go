@@ -47,11 +47,13 @@ Exit code 0: all listed processes are safe. 1: some are not. 3: timeout. 8: unkn
 
 func newExclusionStatus(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
-	cmd := &cobra.Command{
-		Use:         "status [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show exclusion progress and safety of removal",
-		Long:        exclusionStatusLong,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "status [CLUSTER] [ID...]",
+		Short: "Show exclusion progress and safety of removal",
+		Long:  exclusionStatusLong,
 		Example: `  # Show the progress
   kubectl fdb exclusion status sample-cluster
 
@@ -63,7 +65,7 @@ func newExclusionStatus(env *session.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd, env)
 	o.AddWatch(cmd)
 	o.AddWait(cmd, "all listed processes are safe")
@@ -74,11 +76,13 @@ func newExclusionStatus(env *session.Env) *cobra.Command {
 // newExclusionWait is exclusion status --wait under a name of its own.
 func newExclusionWait(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
-	cmd := &cobra.Command{
-		Use:         "wait [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Wait until exclusions are safe to remove",
-		Long:        "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Waits: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "wait [CLUSTER] [ID...]",
+		Short: "Wait until exclusions are safe to remove",
+		Long:  "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
 		Example: `  # Wait for all exclusions
   kubectl fdb exclusion wait sample-cluster --timeout 2h
 
@@ -88,7 +92,7 @@ func newExclusionWait(env *session.Env) *cobra.Command {
 			o.Wait = true
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd, env)
 	o.AddTimeout(cmd)
 	o.Interval = ExclusionInterval

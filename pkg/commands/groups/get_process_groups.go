@@ -27,11 +27,13 @@ type groupsOptions struct {
 // NewGetProcessGroups returns the command `process-groups`.
 func NewGetProcessGroups(env *session.Env) *cobra.Command {
 	var o groupsOptions
-	cmd := &cobra.Command{
-		Use:         "process-groups [CLUSTER] [ID...]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"pg", "process-group", "processgroups", "processgroup"},
-		Short:       "List process groups",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "process-groups [CLUSTER] [ID...]",
+		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
+		Short:   "List process groups",
 		Long: `List process groups with their pods, roles, conditions and exclusions.
 
 ID is a process group ID, a pod name, an address, or - for stdin.`,
@@ -53,7 +55,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups

@@ -32,10 +32,12 @@ type IncludeOptions struct {
 // NewInclude returns the command `include`.
 func NewInclude(env *session.Env) *cobra.Command {
 	var o IncludeOptions
-	cmd := &cobra.Command{
-		Use:         "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Include excluded process groups again",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"exclusions.md#include"},
+		Needs: cmdutil.ChangingDatabase,
+	}, &cobra.Command{
+		Use:   "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
+		Short: "Include excluded process groups again",
 		Long: `Include excluded process groups again, so that the database may assign data and roles to
 them. There is no prompt, since exclude reverts it.
 
@@ -59,7 +61,7 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	o.ChangeFlags.Add(cmd, "the exclusions have ended")

@@ -35,10 +35,19 @@ type ReplaceOptions struct {
 // NewReplace returns the command `replace`.
 func NewReplace(env *session.Env) *cobra.Command {
 	var o ReplaceOptions
-	cmd := &cobra.Command{
-		Use:         "replace [CLUSTER] [ID...]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Replace process groups",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"replacements.md"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Reconciling(), cmdutil.Optional("already replaced process groups are only known from the audit file", session.Permission{Verb: "list", Resource: "events"}))
+		},
+		With: map[string]func() []session.Requirement{
+			"--respect-pdb": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.EvictPermissions()...))
+			},
+		},
+	}, &cobra.Command{
+		Use:   "replace [CLUSTER] [ID...]",
+		Short: "Replace process groups",
 		Long: `Replace process groups. Each is marked for removal and a new group is added for it. The
 database moves data and roles away; once it proves that nothing depends on the old group
 any more, its pod, PVC and entry in the status are removed. No data is lost, and at most
@@ -77,7 +86,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	o.AddRemoving(cmd, "the process groups are removed")

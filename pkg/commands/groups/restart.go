@@ -33,10 +33,12 @@ type RestartOptions struct {
 // NewRestart returns the command `restart`.
 func NewRestart(env *session.Env) *cobra.Command {
 	var o RestartOptions
-	cmd := &cobra.Command{
-		Use:         "restart [CLUSTER] [ID...]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Restart the processes of process groups",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"restarts.md"},
+		Needs: cmdutil.ChangingDatabase,
+	}, &cobra.Command{
+		Use:   "restart [CLUSTER] [ID...]",
+		Short: "Restart the processes of process groups",
 		Long: `Restart the processes of process groups. Pods and volumes stay and no data moves: the
 processes exit and start again with the current configuration of their pods.
 
@@ -63,7 +65,7 @@ continue an interrupted run is printed before the first change.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	o.ChangeFlags.Add(cmd, "all selected processes are restarted")

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -21,10 +22,14 @@ const establishing = 30 * time.Second
 
 func newCRDs(env *session.Env) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
-		Use:         "crds",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Install the custom resource definitions",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return cmdutil.Everywhere(cmdutil.Required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))
+		},
+	}, &cobra.Command{
+		Use:   "crds",
+		Short: "Install the custom resource definitions",
 		Long: `Install the definitions of FoundationDBCluster, FoundationDBBackup and FoundationDBRestore,
 and wait until the API server serves them. They are those of the FoundationDB operator with
 the fields that kubectl-fdb adds. Existing definitions are never changed.
@@ -43,7 +48,7 @@ Exit code 0: all are installed. 6: an existing one lacks fields of this version.
 			o.command = []string{"install", "crds"}
 			return o.runCRDs(cmd.Context(), env)
 		},
-	}
+	})
 	o.add(cmd)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -36,10 +38,17 @@ type createOptions struct {
 // NewCreate returns `kubectl fdb create`.
 func NewCreate(env *session.Env) *cobra.Command {
 	var o createOptions
-	cmd := &cobra.Command{
-		Use:         "create NAME",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Create a FoundationDBCluster resource",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md#new-clusters"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(slices.Concat(
+				creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
+				creating("rbac.authorization.k8s.io", "roles"), creating("rbac.authorization.k8s.io", "rolebindings"),
+			)...), cmdutil.Optional("a missing resource definition is reported without its command", session.Permission{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}))
+		},
+	}, &cobra.Command{
+		Use:   "create NAME",
+		Short: "Create a FoundationDBCluster resource",
 		Long: `Create a FoundationDBCluster resource from a few settings, with the service account that its
 pods use. An existing resource is never changed. Neither pods nor a database are created:
 reconcile does that. --print prints the manifest, to edit it or to keep it in a repository.
@@ -70,7 +79,7 @@ Exit code 0: all exist. 6: an existing resource differs.`,
 			o.command = words(cmd, args[0])
 			return o.run(cmd.Context(), env, args[0])
 		},
-	}
+	})
 	o.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.version, "version", "", "version of FoundationDB, for example 7.3.79 (required)")

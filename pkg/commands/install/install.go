@@ -21,17 +21,16 @@ import (
 
 // NewInstall returns `kubectl fdb install`.
 func NewInstall(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "install COMMAND",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Install resource definitions and roles",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
+		Use:   "install COMMAND",
+		Short: "Install resource definitions and roles",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exit.Usage(errors.New("install command is required: crds or rbac"), env.Command("install", "crds"), env.Command("install", "rbac"))
 			}
 			return session.Unknown("install command", args[0], []string{"crds", "rbac"}, "kubectl fdb install --help")
 		},
-	}
+	})
 	cmd.AddCommand(newCRDs(env), newRBAC(env))
 	return cmd
 }
@@ -216,4 +215,9 @@ func printAll(env *session.Env, objects []*unstructured.Unstructured) error {
 		}
 	}
 	return nil
+}
+
+// creating are the permissions to create objects of a kind, and to read them back.
+func creating(group, resource string) []session.Permission {
+	return []session.Permission{{Verb: "get", Group: group, Resource: resource}, {Verb: "create", Group: group, Resource: resource}}
 }

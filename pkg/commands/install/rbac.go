@@ -15,16 +15,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/manifests"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func newRBAC(env *session.Env) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
-		Use:         "rbac [NAME...]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Install roles for users of the commands",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(creating("rbac.authorization.k8s.io", "roles")...), cmdutil.Everywhere(cmdutil.Optional("ClusterRoles are not installed", creating("rbac.authorization.k8s.io", "clusterroles")...)))
+		},
+	}, &cobra.Command{
+		Use:   "rbac [NAME...]",
+		Short: "Install roles for users of the commands",
 		Long: `Install roles for users of the commands: Roles in the namespace, and ClusterRoles for nodes
 and operators. Without NAME the names are listed. kubectl create rolebinding binds a role.
 auth role prints the role of a single command. Existing roles are never changed.
@@ -43,7 +48,7 @@ Exit code 0: all are installed. 6: an existing one lacks rules of this version.`
 			o.command = append([]string{"install", "rbac"}, args...)
 			return o.runRBAC(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd)
 	return cmd
 }

@@ -17,12 +17,11 @@ import (
 
 // NewLocks is the parent of the commands about the database lock. It does nothing by itself.
 func NewLocks(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "locks",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"lock"},
-		Short:       "Manage the database lock and its deny list",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"maintenance.md#hold-the-database-lock"}}, &cobra.Command{
+		Use:     "locks",
+		Aliases: []string{"lock"},
+		Short:   "Manage the database lock and its deny list",
+	})
 	cmd.AddCommand(NewLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
 	cmdutil.AsParent(cmd, "locks command")
 	return cmd
@@ -34,10 +33,12 @@ type locksListOptions struct{ cmdutil.ViewOptions }
 // NewLocksList is one command under two names: locks list and get locks.
 func NewLocksList(env *session.Env, name string) *cobra.Command {
 	var o locksListOptions
-	cmd := &cobra.Command{
-		Use:         name + " [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List the owner, expiry and deny list of the database lock",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   name + " [CLUSTER]",
+		Short: "List the owner, expiry and deny list of the database lock",
 		Long: `List the owner and expiry of the database lock, and the deny list.
 
 The lock is also read if the spec of the cluster does not use it. The second table compares
@@ -52,7 +53,7 @@ control-plane instances coordinate.`,
 
   # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	return cmd
 }

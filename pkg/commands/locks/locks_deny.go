@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -30,10 +31,12 @@ type denyOptions struct {
 }
 
 func newLocksDeny(env *session.Env) *cobra.Command {
-	return denyOptions{}.command(env, &cobra.Command{
-		Use:         "deny [CLUSTER] INSTANCE",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Add a control-plane instance to the deny list",
+	return denyOptions{}.command(env, session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "deny [CLUSTER] INSTANCE",
+		Short: "Add a control-plane instance to the deny list",
 		Long: `Add a control-plane instance to the deny list of the database lock, so that others can take
 over a lock that it holds. INSTANCE is its spec.processGroupIDPrefix; a single argument is
 INSTANCE.
@@ -44,14 +47,16 @@ The deny list in the database is changed and read back. The spec of the cluster 
 changed; a hint prints the command that updates it.`,
 		Example: `  # Deny the lock to the control-plane instance of a lost data center
   kubectl fdb locks deny sample-cluster dc2 --reason "dc2 is lost"`,
-	})
+	}))
 }
 
 func newLocksAllow(env *session.Env) *cobra.Command {
-	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, &cobra.Command{
-		Use:         "allow [CLUSTER] INSTANCE",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Remove a control-plane instance from the deny list",
+	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "allow [CLUSTER] INSTANCE",
+		Short: "Remove a control-plane instance from the deny list",
 		Long: `Remove a control-plane instance from the deny list of the database lock. INSTANCE is its
 spec.processGroupIDPrefix; a single argument is INSTANCE.
 
@@ -61,7 +66,7 @@ and a hint prints the command that updates the spec. Deleting the entry from the
 not enough: it needs allow: true.`,
 		Example: `  # Allow the lock after the recovery of a data center
   kubectl fdb locks allow sample-cluster dc2`,
-	})
+	}))
 }
 
 // command completes a command with these options.

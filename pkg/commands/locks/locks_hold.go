@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -32,10 +33,12 @@ type locksTakeOptions struct {
 
 func newLocksTake(env *session.Env) *cobra.Command {
 	var o locksTakeOptions
-	cmd := &cobra.Command{
-		Use:         "take [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Take the database lock manually",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "take [CLUSTER]",
+		Short: "Take the database lock manually",
 		Long: `Take the database lock manually, for the control-plane instance of the cluster (its
 spec.processGroupIDPrefix). Until it expires or is released, no other control-plane
 instance changes the database, and neither does any pass of kubectl fdb, including those
@@ -54,7 +57,7 @@ own. Pause it first with kubectl fdb pause.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.AddReversible(cmd, "the lock is taken")
 	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "duration of the lock, from 1m to 24h")
@@ -116,10 +119,12 @@ type locksReleaseOptions struct {
 
 func newLocksRelease(env *session.Env) *cobra.Command {
 	var o locksReleaseOptions
-	cmd := &cobra.Command{
-		Use:         "release [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Release the database lock",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "release [CLUSTER]",
+		Short: "Release the database lock",
 		Long: `Release the database lock of this control-plane instance: one that was taken manually or
 left by a killed run. Others may act from then on, so the database must be fully fault
 tolerant and no pod may be starting or terminating: the database reports a failed process
@@ -140,7 +145,7 @@ control-plane instance that is lost permanently.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.ChangeFlags.Add(cmd, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")

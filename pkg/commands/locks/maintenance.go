@@ -21,15 +21,14 @@ import (
 
 // NewMaintenance is the parent of the maintenance commands. It does nothing by itself.
 func NewMaintenance(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "maintenance",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Manage the maintenance zone of the database",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"maintenance.md#maintenance-of-a-zone"}}, &cobra.Command{
+		Use:   "maintenance",
+		Short: "Manage the maintenance zone of the database",
 		Long: `Manage the maintenance zone of the database, for a zone that will be down for a short time.
 
 While a zone is under maintenance, the database does not copy the data of its failed
 storage processes elsewhere. Only one zone can be under maintenance, for a limited time.`,
-	}
+	})
 	cmd.AddCommand(newMaintenanceStatus(env), newMaintenanceOn(env), newMaintenanceOff(env))
 	cmdutil.AsParent(cmd, "maintenance command")
 	return cmd
@@ -43,10 +42,12 @@ type maintenanceStatusOptions struct {
 
 func newMaintenanceStatus(env *session.Env) *cobra.Command {
 	var o maintenanceStatusOptions
-	cmd := &cobra.Command{
-		Use:         "status [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the zone under maintenance",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "status [CLUSTER]",
+		Short: "Show the zone under maintenance",
 		Long: `Show the zone under maintenance, the time left, and what ends the maintenance.
 
 WAITS-FOR lists the process groups that are recorded to restart, each with the age of its
@@ -62,7 +63,7 @@ records ends when it expires, or with kubectl fdb maintenance off.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	return cmd

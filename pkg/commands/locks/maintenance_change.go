@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -33,10 +34,12 @@ type maintenanceOnOptions struct {
 
 func newMaintenanceOn(env *session.Env) *cobra.Command {
 	var o maintenanceOnOptions
-	cmd := &cobra.Command{
-		Use:         "on [CLUSTER] ZONE",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Start maintenance of a zone or change its duration",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "on [CLUSTER] ZONE",
+		Short: "Start maintenance of a zone or change its duration",
 		Long: `Start maintenance of a zone or change its duration. A single argument is the zone.
 
 The database must be available and fully fault tolerant, and no other zone may be under
@@ -53,7 +56,7 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.AddReversible(cmd, "the zone is in maintenance mode")
 	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
@@ -116,10 +119,12 @@ type maintenanceOffOptions struct {
 
 func newMaintenanceOff(env *session.Env) *cobra.Command {
 	var o maintenanceOffOptions
-	cmd := &cobra.Command{
-		Use:         "off [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Stop maintenance before it expires",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "off [CLUSTER]",
+		Short: "Stop maintenance before it expires",
 		Long: `Stop maintenance of any zone before it expires, and remove the records of processes that
 were to restart. Data of storage processes that are still down is copied from then on.`,
 		Example: `  # Stop maintenance
@@ -129,7 +134,7 @@ were to restart. Data of storage processes that are still down is copied from th
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.AddReversible(cmd, "no zone is in maintenance mode")
 	return cmd

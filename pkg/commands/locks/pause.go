@@ -2,12 +2,14 @@ package locks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -25,10 +27,14 @@ type pauseOptions struct {
 // NewPause returns the command `pause`.
 func NewPause(env *session.Env) *cobra.Command {
 	var o pauseOptions
-	cmd := &cobra.Command{
-		Use:         "pause [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Pause operators on a cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "pause [CLUSTER]",
+		Short: "Pause operators on a cluster",
 		Long: `Pause operators on a cluster: set spec.skip to true, and record the duration and the reason.
 Nothing else of the spec is changed.
 
@@ -42,7 +48,7 @@ pass report it.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
 	o.AddBrief(cmd)
@@ -101,10 +107,14 @@ type resumeOptions struct {
 // NewResume returns the command `resume`.
 func NewResume(env *session.Env) *cobra.Command {
 	var o resumeOptions
-	cmd := &cobra.Command{
-		Use:         "resume [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Resume operators on a cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
+		},
+	}, &cobra.Command{
+		Use:   "resume [CLUSTER]",
+		Short: "Resume operators on a cluster",
 		Long: `Resume operators on a cluster: set spec.skip to false, and remove what pause recorded.
 Nothing else of the spec is changed.`,
 		Example: `  # Resume operators
@@ -114,7 +124,7 @@ Nothing else of the spec is changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
 	o.AddBrief(cmd)

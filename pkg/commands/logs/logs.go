@@ -46,10 +46,12 @@ type options struct {
 // New returns the command `logs`.
 func New(env *session.Env) *cobra.Command {
 	o := &options{}
-	cmd := &cobra.Command{
-		Use:         "logs [CLUSTER] [PROCESS_GROUP...]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Print logs and trace events of a cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"logs.md"}, Dumps: true,
+		Needs: logging,
+	}, &cobra.Command{
+		Use:   "logs [CLUSTER] [PROCESS_GROUP...]",
+		Short: "Print logs and trace events of a cluster",
 		Long: `Print the logs of containers and the events of FoundationDB's trace files of a cluster, or
 of some of its process groups, merged by time. Each line begins with its time, process
 group and container; events of trace files have their severity: 5 debug, 10 information,
@@ -85,7 +87,7 @@ logs of a dump are printed.`,
 			}
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.add(cmd, env)
 	return cmd
 }
@@ -174,4 +176,13 @@ func (o *options) run(ctx context.Context, env *session.Env, args []string) erro
 		return exit.CauseOf(ctx, ctx.Err())
 	}
 	return r.faults.end()
+}
+
+// logging returns what is required for logs: either of both origins can do without the other.
+func logging() []session.Requirement {
+	return slices.Concat(
+		cmdutil.Required(cmdutil.TheResource(), session.Permission{Verb: "list", Resource: "pods"}),
+		cmdutil.Optional("lines of containers are not printed", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"}),
+		cmdutil.Optional("trace events are not printed", session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"}), cmdutil.Finding(),
+	)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -47,10 +48,17 @@ type CordonOptions struct {
 // NewCordon returns the command `cordon`.
 func NewCordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
-	cmd := &cobra.Command{
-		Use:         "cordon [CLUSTER] NODE... | -l SELECTOR | --taint TAINT",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Cordon nodes and evacuate their process groups",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"node-maintenance.md#by-taint"},
+		Needs: cordoning,
+		With: map[string]func() []session.Requirement{
+			"--respect-pdb": func() []session.Requirement {
+				return slices.Concat(cordoning(), cmdutil.Required(session.EvictPermissions()...))
+			},
+		},
+	}, &cobra.Command{
+		Use:   "cordon [CLUSTER] NODE... | -l SELECTOR | --taint TAINT",
+		Short: "Cordon nodes and evacuate their process groups",
 		Long: `Cordon nodes, so that removed pods cannot return, and, with --evacuate, evacuate the process
 groups of a cluster from them:
 
@@ -81,7 +89,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
 	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
@@ -276,4 +284,10 @@ func (e emptying) Summary(to apply.Extent) string {
 		return "evacuated: " + names
 	}
 	return "cordoned: " + names
+}
+
+// cordoning returns what is required to reconcile, and to change nodes.
+func cordoning() []session.Requirement {
+	return slices.Concat(cmdutil.Required(session.ReconcilePermissions()...), cmdutil.Finding(), cmdutil.Everywhere(cmdutil.Required(session.NodePermissions()...)),
+		cmdutil.Everywhere(cmdutil.Optional("capacity of other nodes is not checked", session.Permission{Verb: "list", Resource: "pods"})), cmdutil.Operators())
 }

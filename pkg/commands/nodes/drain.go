@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -28,10 +29,17 @@ type DrainOptions struct {
 // NewDrain returns the command `drain`.
 func NewDrain(env *session.Env) *cobra.Command {
 	var o DrainOptions
-	cmd := &cobra.Command{
-		Use:         "drain [CLUSTER] NODE...",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Drain the pods of a cluster from nodes",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"node-maintenance.md"},
+		Needs: func() []session.Requirement { return slices.Concat(cordoning(), cmdutil.EvictingAgents()) },
+		With: map[string]func() []session.Requirement{
+			"--respect-pdb": func() []session.Requirement {
+				return slices.Concat(cordoning(), cmdutil.EvictingAgents(), cmdutil.Required(session.EvictPermissions()...))
+			},
+		},
+	}, &cobra.Command{
+		Use:   "drain [CLUSTER] NODE...",
+		Short: "Drain the pods of a cluster from nodes",
 		Long: `Drain the pods of a cluster from nodes: cordon the nodes, evict each pod when the eviction
 rules for its kind allow it, and wait until none is left. Process groups with a PVC are
 replaced: they are removed once their data was moved to new ones. When they are excluded,
@@ -51,7 +59,7 @@ to continue.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
 	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")

@@ -24,11 +24,13 @@ type nodesOptions struct {
 // NewGetNodes returns the command `nodes`.
 func NewGetNodes(env *session.Env) *cobra.Command {
 	var o nodesOptions
-	cmd := &cobra.Command{
-		Use:         "nodes [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"node", "no"},
-		Short:       "List the nodes of a cluster with taints and timers",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:     "nodes [CLUSTER]",
+		Aliases: []string{"node", "no"},
+		Short:   "List the nodes of a cluster with taints and timers",
 		Long: `List the nodes that run pods of a cluster: their taints, the matching rules of the spec
 (automationOptions.replacements.taintReplacementOptions), and when their timers end. The
 rule key>300s tolerates the taint for 300 s. DETECT-IN is the time until this ends,
@@ -43,7 +45,7 @@ not-checked, and the reason is printed on stderr.`,
 
   # Include nodes without pods of the cluster
   kubectl fdb get nodes sample-cluster --all`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
 	return cmd

@@ -20,10 +20,12 @@ import (
 // NewUncordon returns the command that makes nodes schedulable again.
 func NewUncordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
-	cmd := &cobra.Command{
-		Use:         "uncordon [CLUSTER] NODE...",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Uncordon nodes and remove the taints set by cordon",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"node-maintenance.md"},
+		Needs: cordoning,
+	}, &cobra.Command{
+		Use:   "uncordon [CLUSTER] NODE...",
+		Short: "Uncordon nodes and remove the taints set by cordon",
 		Long: `Uncordon nodes and remove the taints set by cordon. Other taints stay unless --taint names
 them; if a rule of the spec replaces process groups because of one of these, the last line
 reports which groups, and when.
@@ -39,7 +41,7 @@ as long as no data was moved.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runUncordon(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
 	o.ChangeFlags.Add(cmd, "the nodes are schedulable")

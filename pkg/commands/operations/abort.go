@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,10 +36,14 @@ type abortOptions struct {
 
 func newAbort(env *session.Env) *cobra.Command {
 	var o abortOptions
-	cmd := &cobra.Command{
-		Use:         "abort [CLUSTER]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Abort an operation of any user",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, cmdutil.TheResource()), cmdutil.Finding(), readingLeftovers())
+		},
+	}, &cobra.Command{
+		Use:   "abort [CLUSTER]",
+		Short: "Abort an operation of any user",
 		Long: `Abort the operation on a cluster, of any user and machine. Its run finishes the running
 action, releases its locks, and ends with exit code 4; it prints what is not done, and how
 to resume or undo it. What was done before is not undone.
@@ -58,7 +63,7 @@ is half done is printed for it, too.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
-	}
+	})
 	o.Add(cmd, env)
 	cmd.Flags().StringVar(&o.id, "id", "", "expected ID of the operation, as listed; exit code 6 for another one")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, as its run prints it")
@@ -184,4 +189,11 @@ func printLeft(ctx context.Context, env *session.Env, reader session.ClusterRead
 		env.Logf("warning: %v", err)
 	}
 	env.Logf("what is left of the spec: %s", env.Command("why", reader.Key.Name))
+}
+
+// readingLeftovers returns what is required, beside the resource and its Lease, to read what is half
+// done on a cluster.
+func readingLeftovers() []session.Requirement {
+	others := slices.DeleteFunc(session.ViewPermissions(), func(p session.Permission) bool { return p == cmdutil.TheResource() || p == cmdutil.ReadingLease() })
+	return slices.Concat(cmdutil.Optional("what is half done is unknown", others...), cmdutil.Beyond())
 }

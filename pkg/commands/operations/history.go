@@ -31,10 +31,14 @@ type historyOptions struct {
 // NewHistory returns the command `history`.
 func NewHistory(env *session.Env) *cobra.Command {
 	var o historyOptions
-	cmd := &cobra.Command{
-		Use:         "history [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show recent changes to a cluster, of all users",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"audit.md#history"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(cmdutil.TheResource()), cmdutil.Optional("runs of other users are not shown", session.Permission{Verb: "list", Resource: "events"}), cmdutil.Optional("an active operation is not marked", cmdutil.ReadingLease()), cmdutil.Finding())
+		},
+	}, &cobra.Command{
+		Use:   "history [CLUSTER]",
+		Short: "Show recent changes to a cluster, of all users",
 		Long: `Show the runs that changed a cluster, the newest first: who ran which command, why, how many
 actions it carried out, and how long that took. With --run, show the actions of one run.
 
@@ -49,7 +53,7 @@ recorded in either. Runs on another cluster of the same name are omitted.`,
 
   # Show the actions of the newest run
   kubectl fdb history sample-cluster --run latest`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
 	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")

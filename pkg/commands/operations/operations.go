@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,12 +19,11 @@ import (
 
 // NewOperations is the parent of the commands about operations. It does nothing by itself.
 func NewOperations(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "operations",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"operation"},
-		Short:       "List, follow and abort operations of all users",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#operations"}}, &cobra.Command{
+		Use:     "operations",
+		Aliases: []string{"operation"},
+		Short:   "List, follow and abort operations of all users",
+	})
 	cmd.AddCommand(newList(env), newFollow(env), newAbort(env))
 	cmdutil.AsParent(cmd, "operations command")
 	return cmd
@@ -39,10 +39,14 @@ type listOptions struct {
 
 func newList(env *session.Env) *cobra.Command {
 	var o listOptions
-	cmd := &cobra.Command{
-		Use:         "list [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "List the operations of all users",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease()), cmdutil.Finding(), cmdutil.Optional("a named cluster is not found", cmdutil.TheResource()))
+		},
+	}, &cobra.Command{
+		Use:   "list [CLUSTER]",
+		Short: "List the operations of all users",
 		Long: `List the operations on a cluster, or on all clusters of the namespace: commands with --wait
 that run passes until their goal is reached, of all users and machines. An operation is
 stored with the Lease of its cluster from its first change to its end.
@@ -60,7 +64,7 @@ for a minute, because it was killed or cannot reach the API server.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	o.AddWatch(cmd)
@@ -139,10 +143,14 @@ type followOptions struct{ cmdutil.ViewOptions }
 
 func newFollow(env *session.Env) *cobra.Command {
 	var o followOptions
-	cmd := &cobra.Command{
-		Use:         "follow [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Follow an operation of any user until it ends",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Waits: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), cmdutil.TheResource()), cmdutil.Finding())
+		},
+	}, &cobra.Command{
+		Use:   "follow [CLUSTER]",
+		Short: "Follow an operation of any user until it ends",
 		Long: `Follow the operation on a cluster until it ends: what it has done and what it waits for,
 as its run reports it, at least once a minute.
 
@@ -153,7 +161,7 @@ is none, 8 when its run no longer reports.`,
 
   # Wait for it in a pipeline, for at most an hour
   kubectl fdb operations follow sample-cluster --timeout 1h -o json`,
-	}
+	})
 	cmd.ValidArgsFunction = env.Completion().FirstArgument
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -16,11 +18,15 @@ import (
 // NewPlan returns the command `plan`.
 func NewPlan(env *session.Env) *cobra.Command {
 	var o apply.PlanOptions
-	cmd := &cobra.Command{
-		Use:         "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
-		Annotations: session.EffectReads.Declare(),
-		Aliases:     []string{"diff"},
-		Short:       "Preview a reconcile pass, and forecast those after it",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
+		},
+	}, &cobra.Command{
+		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Aliases: []string{"diff"},
+		Short:   "Preview a reconcile pass, and forecast those after it",
 		Long: `Preview the actions of a reconcile pass, with their reasons. Nothing is changed.
 
 The forecast shows what all passes will do until nothing is left: it runs them against a
@@ -49,7 +55,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return RunPlan(cmd.Context(), o, env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.StageFlags.Add(cmd)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")

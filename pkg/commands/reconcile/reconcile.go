@@ -2,11 +2,13 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -17,10 +19,38 @@ import (
 func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
 	var o apply.ReconcileOptions
 	o.Dumps.Write = write
-	cmd := &cobra.Command{
-		Use:         "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Reconcile a cluster, backup or restore",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md", "watch.md"},
+		Needs: cmdutil.Reconciling,
+		With: map[string]func() []session.Requirement{
+			"fdbbackup": func() []session.Requirement {
+				return slices.Concat(cmdutil.Required(session.BackupPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+			},
+			"fdbrestore": func() []session.Requirement {
+				return slices.Concat(cmdutil.Required(session.RestorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
+			},
+			"--with-backups": func() []session.Requirement {
+				return slices.Concat(cmdutil.Required(apply.WithBackups(session.ReconcilePermissions())...), cmdutil.Keeping(), cmdutil.Operators(), cmdutil.Auditing())
+			},
+			"--watch --dump-dir": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...), cmdutil.Dumping())
+			},
+			"--watch": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...))
+			},
+			"--respect-pdb": func() []session.Requirement {
+				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.EvictPermissions()...))
+			},
+			"--watch --with-backups": func() []session.Requirement {
+				return slices.Concat(
+					cmdutil.Required(apply.WithBackups(session.ReconcilePermissions())...), cmdutil.Keeping(), cmdutil.Required(session.WatchPermissions()...), cmdutil.Operators(), cmdutil.Auditing(),
+					cmdutil.Optional("changes of backups and restores are only seen every --resync", followBackupPermissions()...),
+				)
+			},
+		},
+	}, &cobra.Command{
+		Use:   "reconcile [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
+		Short: "Reconcile a cluster, backup or restore",
 		Long: `Reconcile a cluster, backup or restore: run a pass that observes it, decides stage by
 stage what it needs, and acts.
 
@@ -63,7 +93,7 @@ continue.`,
 			}
 			return RunReconcile(cmd.Context(), o, env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.StageFlags.Add(cmd)
 	o.AddRemoving(cmd, "the cluster is reconciled")
@@ -129,4 +159,10 @@ func check(o apply.ReconcileOptions, env *session.Env) ([]plan.Stage, error) {
 		return nil, err
 	}
 	return o.Stages()
+}
+
+// followBackupPermissions returns what is required to watch backups, restores and their agents.
+func followBackupPermissions() []session.Permission {
+	all := apply.FollowPermissions()
+	return slices.Concat(all[plan.Backup], all[plan.Restore], all[plan.Agents])
 }

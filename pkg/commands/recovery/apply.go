@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -42,10 +44,14 @@ type applyOptions struct {
 
 func newApply(env *session.Env) *cobra.Command {
 	var o applyOptions
-	cmd := &cobra.Command{
-		Use:         "apply [CLUSTER] --plan FILE",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Apply a recovery plan",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Reconciling(), cmdutil.ReleasedVolumes(), bindingVolumes())
+		},
+	}, &cobra.Command{
+		Use:   "apply [CLUSTER] --plan FILE",
+		Short: "Apply a recovery plan",
 		Long: `Carry out a recovery plan that recover plan -o json printed.
 
 All facts are read again first. The command refuses (exit code 6) if anything that the plan
@@ -75,7 +81,7 @@ Passes and other changing commands cannot run at the same time.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.plan, "plan", "", "file with the plan")
@@ -247,3 +253,8 @@ func (o applyOptions) reporter(env *session.Env, p recovery.Plan) func(recovery.
 
 // stageRecover names recoveries in the audit, where other changes have the stage of a pass.
 const stageRecover plan.StageName = "Recover"
+
+// bindingVolumes returns what is required to bind PVCs to released volumes again.
+func bindingVolumes() []session.Requirement {
+	return cmdutil.Everywhere(cmdutil.Optional("released volumes cannot be bound again", session.VolumePermissions()...))
+}

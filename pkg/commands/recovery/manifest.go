@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -24,10 +26,12 @@ type manifestOptions struct {
 
 func newManifest(env *session.Env) *cobra.Command {
 	var o manifestOptions
-	cmd := &cobra.Command{
-		Use:         "manifest CLUSTER",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show the inferred manifest of a deleted cluster",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Prints: "a manifest",
+		Needs: inferringManifests,
+	}, &cobra.Command{
+		Use:   "manifest CLUSTER",
+		Short: "Show the inferred manifest of a deleted cluster",
 		Long: `Infer the manifest of a FoundationDBCluster that was deleted, from what is left of it: pods,
 PVCs, released volumes, services, the ConfigMap and the database, if a pod can reach it.
 Nothing is changed or applied.
@@ -50,7 +54,7 @@ Exit code 0: a manifest was printed. 2: nothing is left of the cluster.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
-	}
+	})
 	o.ClusterFlag.Add(cmd, env)
 	o.AddFormat(cmd)
 	return cmd
@@ -104,4 +108,13 @@ func (o manifestOptions) print(env *session.Env, r leftoverReader) error {
 		Document: v, Names: []string{"foundationdbcluster/" + env.About.Name},
 		Table: func(w io.Writer) error { return text.Write(w, v) },
 	})
+}
+
+// inferringManifests returns what is required to infer a manifest: what may not be read is listed as unknown.
+func inferringManifests() []session.Requirement {
+	const without = "fields of the manifest are unknown"
+	return slices.Concat(cmdutil.Required(cmdutil.TheResource()), cmdutil.Optional(without,
+		session.Permission{Verb: "list", Resource: "pods"}, session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"},
+		session.Permission{Verb: "list", Resource: "persistentvolumeclaims"}, session.Permission{Verb: "list", Resource: "services"}, session.Permission{Verb: "get", Resource: "configmaps"},
+	), cmdutil.ReleasedVolumes())
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,10 +27,12 @@ type planOptions struct{ cmdutil.ViewOptions }
 
 func newPlan(env *session.Env) *cobra.Command {
 	var o planOptions
-	cmd := &cobra.Command{
-		Use:         "plan [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Plan a recovery, with a digest for review",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads,
+		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	}, &cobra.Command{
+		Use:   "plan [CLUSTER]",
+		Short: "Plan a recovery, with a digest for review",
 		Long: `Plan a recovery from what recover collect shows, with a digest of everything that the plan
 relies on. Nothing is changed.
 
@@ -54,7 +57,7 @@ Exit code 0: the plan has steps, or nothing has to be recovered. 4: it has none.
 
   # Write the plan to a file, for review and apply
   kubectl fdb recover plan sample-cluster -o json > recovery.json`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	return cmd
 }

@@ -4,6 +4,7 @@ package recovery
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,11 +21,10 @@ import (
 
 // New returns the parent of the recover commands. It does nothing by itself.
 func New(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "recover",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Plan and apply a recovery without a quorum",
-	}
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"recovery.md"}}, &cobra.Command{
+		Use:   "recover",
+		Short: "Plan and apply a recovery without a quorum",
+	})
 	cmd.AddCommand(newCollect(env), newManifest(env), newPlan(env), newApply(env), newVerify(env))
 	cmdutil.AsParent(cmd, "recover command")
 	return cmd
@@ -35,10 +35,12 @@ type collectOptions struct{ cmdutil.ViewOptions }
 
 func newCollect(env *session.Env) *cobra.Command {
 	var o collectOptions
-	cmd := &cobra.Command{
-		Use:         "collect [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Show what was lost and what can be saved",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads,
+		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	}, &cobra.Command{
+		Use:   "collect [CLUSTER]",
+		Short: "Show what was lost and what can be saved",
 		Long: `Show what was lost and what can be saved: coordinators and whether they answer, pods with
 their addresses, PVCs and released volumes, and of each running pod the cluster file, the
 coordination files and the fdbserver processes. What may be lost is printed first.
@@ -52,7 +54,7 @@ Exit code 0: nothing has to be recovered. 1: something was lost, or the loss is 
 
   # Keep all facts for later
   kubectl fdb recover collect sample-cluster -o json > facts.json`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	return cmd
 }

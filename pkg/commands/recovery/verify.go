@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,10 +22,12 @@ type verifyOptions struct{ cmdutil.ViewOptions }
 
 func newVerify(env *session.Env) *cobra.Command {
 	var o verifyOptions
-	cmd := &cobra.Command{
-		Use:         "verify [CLUSTER]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Verify a cluster after a recovery",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads,
+		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	}, &cobra.Command{
+		Use:   "verify [CLUSTER]",
+		Short: "Verify a cluster after a recovery",
 		Long: `Verify a cluster after a recovery: status, ConfigMap and all pods have one connection
 string, a quorum of its coordinators answers, the database is available, all data has its
 copies, and every process group with data reports to this database. What is unknown does
@@ -36,7 +39,7 @@ Exit code 0: every check holds. 1: some do not.`,
 
   # Wait until all data has its copies again
   kubectl fdb recover verify sample-cluster --wait --timeout 10m`,
-	}
+	})
 	o.AddView(cmd, env, o.view)
 	o.AddWait(cmd, "every check holds")
 	return cmd

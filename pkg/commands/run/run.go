@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -45,10 +46,14 @@ const (
 // New returns the command `run`. Steps are run by program and validated against the command tree.
 func New(env *session.Env, program Program, tree Tree) *cobra.Command {
 	var o options
-	cmd := &cobra.Command{
-		Use:         "run [RUNBOOK]",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Run a runbook",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"runbook-files.md"}, NoStep: "a runbook cannot run another one",
+		With: map[string]func() []session.Requirement{
+			"--state": func() []session.Requirement { return cmdutil.Required(session.RunStatePermissions()...) },
+		},
+	}, &cobra.Command{
+		Use:   "run [RUNBOOK]",
+		Short: "Run a runbook",
 		Long: `Run a runbook: a file with the steps of a procedure, or the name of a runbook that the
 program comes with. Steps are commands of kubectl fdb, checks, waits and approvals; they
 run in this process and never through a shell.
@@ -87,7 +92,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 			r := &runner{Env: env, options: o, program: program, tree: tree, typed: typedFlags(cmd)}
 			return r.command(cmd.Context(), args)
 		},
-	}
+	})
 	o.Add(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.vars, "var", nil, "value of a variable of the runbook (NAME=VALUE); can be repeated")

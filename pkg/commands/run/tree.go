@@ -24,21 +24,6 @@ type Tree struct {
 	Script map[string]func(script string) session.Effect
 }
 
-// noSteps are the commands that cannot be a step, and why.
-var noSteps = map[string]string{
-	"run":                "a runbook cannot run another one",
-	"watch":              "the dashboard does not end",
-	"eviction-webhook":   "the webhook does not end",
-	"metrics":            "it is for Prometheus",
-	"completion":         "it is for shells",
-	"completion install": "it is for shells",
-	"docs":               "it writes files of its own",
-	"help":               "it only prints help",
-}
-
-// waiting are the commands that only wait.
-var waiting = []string{"wait", "exclusion wait", "restore wait", "operations follow"}
-
 // endless are the flags with which a command does not end.
 var endless = []string{"watch", "watch-only", "follow"}
 
@@ -51,8 +36,9 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if err != nil {
 		return runbook.Traits{}, err
 	}
-	path := strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb ")
-	switch why := noSteps[path]; {
+	path := session.PathOf(cmd)
+	declaration, _ := session.Declared(cmd)
+	switch why := whyNoStep(cmd, declaration); {
 	case cmd == root:
 		return runbook.Traits{}, fmt.Errorf("unknown command %q: must be a command of kubectl fdb%s", words[0], session.OrMeant(words[0], namesOf(root.Commands())))
 	case why != "":
@@ -70,7 +56,19 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if of := t.Script[path]; of != nil {
 		effect = effectOfScript(cmd, effect, of)
 	}
-	return traitsOf(cmd, path, effect), nil
+	return traitsOf(cmd, path, effect, declaration), nil
+}
+
+// whyNoStep returns why a command cannot be a step; empty if it can.
+func whyNoStep(cmd *cobra.Command, d session.Declaration) string {
+	switch {
+	case cmd.Name() == "help": // cobra's own, which declares nothing
+		return "it only prints help"
+	case d.Endless:
+		return "it does not end"
+	default:
+		return d.NoStep
+	}
 }
 
 // effectOfScript returns the effect of a command that runs the script after the dash. One with a word
@@ -155,13 +153,13 @@ func (v lenientValue) Set(text string) error {
 }
 
 // traitsOf returns what the effect of a command and its parsed flags mean for the run.
-func traitsOf(cmd *cobra.Command, path string, effect session.Effect) runbook.Traits {
+func traitsOf(cmd *cobra.Command, path string, effect session.Effect, d session.Declaration) runbook.Traits {
 	dryRun := cmd.Flags().Lookup("dry-run")
 	t := runbook.Traits{
 		Command: path, ReadOnly: effect == session.EffectReads,
 		Changes:   effect == session.EffectChanges || effect == session.EffectPrograms,
 		Forecasts: effect == session.EffectChanges && dryRun != nil,
-		Waits:     slices.Contains(waiting, path),
+		Waits:     d.Waits,
 	}
 	if output := cmd.Flags().Lookup("output"); output != nil {
 		t.JSON = output.Value.String() == "json"

@@ -36,9 +36,13 @@ type cliOptions struct {
 // NewCLI returns the command `cli`.
 func NewCLI(env *session.Env) *cobra.Command {
 	var o cliOptions
-	cmd := &cobra.Command{
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what fdbcli prints",
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
+		},
+	}, &cobra.Command{
 		Use:                   "cli [CLUSTER] [flags] -- COMMAND...",
-		Annotations:           session.EffectPrograms.Declare(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Run fdbcli commands in a pod of a cluster",
 		Long: `Run fdbcli commands in a pod of a cluster. Semicolons separate commands. The output and the
@@ -59,7 +63,7 @@ shown and requires confirmation.`,
 			}
 			return o.run(cmd.Context(), env, cluster, strings.Join(words, " "))
 		},
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")

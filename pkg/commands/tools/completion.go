@@ -15,10 +15,9 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // NewCompletion returns the command `completion`.
 func NewCompletion(env *session.Env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:         "completion SHELL",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Generate the shell completion script",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#shell-completion"}, Local: true, NoStep: "it is for shells", Prints: "a script"}, &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Generate the shell completion script",
 		Long: `Generate the shell completion script for bash, zsh, fish or powershell. It also completes
 the names of clusters, process groups, namespaces and contexts.
 
@@ -36,7 +35,7 @@ The script is for kubectl-fdb. For kubectl fdb, use completion install.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return writeCompletion(env, cmd.Root(), args[0]) },
-	}
+	})
 	cmd.AddCommand(newCompletionInstall(env))
 	return cmd
 }

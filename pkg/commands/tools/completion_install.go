@@ -35,10 +35,9 @@ type installOptions struct {
 
 func newCompletionInstall(env *session.Env) *cobra.Command {
 	var o installOptions
-	cmd := &cobra.Command{
-		Use:         "install",
-		Annotations: session.EffectSaves.Declare(),
-		Short:       "Install shell completion for kubectl",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectSaves, Local: true, NoStep: "it is for shells", Prints: "the path of a file"}, &cobra.Command{
+		Use:   "install",
+		Short: "Install shell completion for kubectl",
 		Long: `Install shell completion for kubectl fdb: write the program ` + CompletionProgram + `, which
 kubectl (1.26 and newer) runs to complete arguments of kubectl fdb. It must be on the PATH,
 so it is written to the first writable directory of the PATH that has this kubectl-fdb or a
@@ -51,7 +50,7 @@ of kubectl-fdb completion powershell completes those of kubectl-fdb.`,
   kubectl fdb completion install --dir ~/.local/bin`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return o.run(env) },
-	}
+	})
 	cmd.Flags().StringVar(&o.dir, "dir", "", "directory on the PATH to write to; if empty, that of kubectl-fdb")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, replace an existing file from another source")
 	return cmd

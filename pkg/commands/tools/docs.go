@@ -18,17 +18,19 @@ import (
 )
 
 // docsOptions are the options of `kubectl fdb docs`.
-type docsOptions struct{ dir, format string }
+type docsOptions struct{ dir, format, pages string }
+
+// pagesOfRepository is where the pages are that the declarations of commands name.
+const pagesOfRepository = "https://github.com/kubectl-fdb/kubectl-fdb/blob/main/docs"
 
 var docsFormats = []string{"markdown", "man"}
 
 // NewDocs returns the command `docs`.
 func NewDocs(env *session.Env) *cobra.Command {
 	var o docsOptions
-	cmd := &cobra.Command{
-		Use:         "docs --dir DIR",
-		Annotations: session.EffectSaves.Declare(),
-		Short:       "Generate a reference page per command",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectSaves, Group: session.Support, Pages: []string{"support.md#reference-pages-and-schemas"}, Local: true, NoStep: "it writes files of its own", Prints: "the path of a file"}, &cobra.Command{
+		Use:   "docs --dir DIR",
+		Short: "Generate a reference page per command",
 		Long: `Generate a reference page per command from its --help, as Markdown or man pages. Existing
 files of the same names are replaced. Man pages have the date of SOURCE_DATE_EPOCH, in
 seconds, if that is set. No API server is contacted.`,
@@ -36,9 +38,10 @@ seconds, if that is set. No API server is contacted.`,
   kubectl fdb docs --dir man1 --format man`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(env, cmd.Root()) },
-	}
+	})
 	cmd.Flags().StringVar(&o.dir, "dir", "", "directory to write to; it is created if it does not exist")
 	cmd.Flags().StringVar(&o.format, "format", "markdown", "format of the pages: markdown or man")
+	cmd.Flags().StringVar(&o.pages, "pages", pagesOfRepository, "address of the directory with the other pages of the documentation, or its path from --dir, for links of Markdown pages")
 	session.Complete(cmd, "format", func() []string { return docsFormats })
 	return cmd
 }
@@ -92,7 +95,7 @@ func (o docsOptions) writeMarkdown(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(o.dir, markdownName(cmd)), []byte(markdownPage(cmd)), 0o644) //nolint:gosec // the pages are public
+	return os.WriteFile(filepath.Join(o.dir, markdownName(cmd)), []byte(o.markdownPage(cmd)), 0o644) //nolint:gosec // the pages are public
 }
 
 func markdownName(cmd *cobra.Command) string {
@@ -101,12 +104,15 @@ func markdownName(cmd *cobra.Command) string {
 
 // markdownPage returns the reference page of a command. Global flags are on the page of the
 // root command only, as in --help.
-func markdownPage(cmd *cobra.Command) string {
+func (o docsOptions) markdownPage(cmd *cobra.Command) string {
 	cmd.InitDefaultHelpFlag()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n", cmd.CommandPath(), cmd.Short)
 	if cmd.Long != "" {
 		fmt.Fprintf(&b, "\n## Synopsis\n\n%s\n", fencedTables(cmd.Long))
+	}
+	if !cmd.HasParent() {
+		o.writeOverview(&b, available(cmd))
 	}
 	if cmd.Runnable() {
 		fmt.Fprintf(&b, "\n```\n%s\n```\n", cmd.UseLine())
@@ -120,25 +126,74 @@ func markdownPage(cmd *cobra.Command) string {
 	if flags := cmd.NonInheritedFlags(); flags.HasAvailableFlags() {
 		fmt.Fprintf(&b, "\n## Options\n\n```\n%s```\n", flags.FlagUsages())
 	}
-	b.WriteString(markdownLinks(cmd))
+	b.WriteString(o.markdownLinks(cmd))
 	return b.String()
 }
 
-// markdownLinks returns links to the parent and to the subcommands of a command.
-func markdownLinks(cmd *cobra.Command) string {
+// markdownLinks returns links to the subcommands of a command, to its parent, and to what describes it.
+func (o docsOptions) markdownLinks(cmd *cobra.Command) string {
 	var b strings.Builder
-	for i, child := range slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() }) {
-		if i == 0 {
-			b.WriteString("\n## Commands\n\n")
+	if !cmd.HasParent() {
+		return ""
+	}
+	if children := available(cmd); len(children) > 0 {
+		b.WriteString("\n## Commands\n\n")
+		for _, child := range children {
+			fmt.Fprintf(&b, "* [%s](%s): %s\n", child.CommandPath(), markdownName(child), child.Short)
 		}
-		fmt.Fprintf(&b, "* [%s](%s): %s\n", child.CommandPath(), markdownName(child), child.Short)
 	}
-	if cmd.HasParent() {
-		parent, root := cmd.Parent(), cmd.Root()
-		fmt.Fprintf(&b, "\n## See also\n\n* [%s](%s): %s\n", parent.CommandPath(), markdownName(parent), parent.Short)
-		fmt.Fprintf(&b, "* [Options of all commands](%s#options)\n", markdownName(root))
+	parent, root := cmd.Parent(), cmd.Root()
+	b.WriteString("\n## See also\n\n")
+	for _, link := range o.described(cmd) {
+		fmt.Fprintf(&b, "* %s\n", link)
 	}
+	fmt.Fprintf(&b, "* [%s](%s): %s\n", parent.CommandPath(), markdownName(parent), parent.Short)
+	fmt.Fprintf(&b, "* [Options of all commands](%s#options)\n", markdownName(root))
 	return b.String()
+}
+
+// available returns the commands below a command that the help lists.
+func available(cmd *cobra.Command) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
+}
+
+// writeOverview writes a table of the commands of each group, with those below them.
+func (o docsOptions) writeOverview(b *strings.Builder, commands []*cobra.Command) {
+	for _, group := range session.Groups() {
+		fmt.Fprintf(b, "\n## %s\n\n| command | purpose | described in |\n|---|---|---|\n", strings.TrimSuffix(group.Title, ":"))
+		for _, cmd := range commands {
+			if cmd.GroupID != group.ID {
+				continue
+			}
+			name := named(cmd)
+			var below []string
+			for _, child := range available(cmd) {
+				below = append(below, named(child))
+			}
+			if len(below) > 0 {
+				name += ": " + strings.Join(below, ", ")
+			}
+			fmt.Fprintf(b, "| %s | %s | %s |\n", name, cmd.Short, strings.Join(o.described(cmd), ", "))
+		}
+	}
+}
+
+// named returns a link to the page of a command by its own name.
+func named(cmd *cobra.Command) string {
+	return fmt.Sprintf("[`%s`](%s)", cmd.Name(), markdownName(cmd))
+}
+
+// described returns links to the pages that describe a command: its own, or those of the command above it.
+func (o docsOptions) described(cmd *cobra.Command) []string {
+	var links []string
+	for ; cmd != nil && len(links) == 0; cmd = cmd.Parent() {
+		d, _ := session.Declared(cmd)
+		for _, page := range d.Pages {
+			name, _, _ := strings.Cut(page, ".md")
+			links = append(links, fmt.Sprintf("[%s](%s/%s)", name, o.pages, page))
+		}
+	}
+	return links
 }
 
 // fencedTables fences the paragraphs of a help text that are indented, so that their lines

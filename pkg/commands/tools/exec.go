@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +31,13 @@ type execOptions struct {
 // NewExec returns the command `exec`.
 func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
-	cmd := &cobra.Command{
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what a program prints",
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
+		},
+	}, &cobra.Command{
 		Use:                   "exec [CLUSTER] [ID] [flags] -- PROGRAM [ARGUMENT...]",
-		Annotations:           session.EffectPrograms.Declare(),
 		DisableFlagsInUseLine: true,
 		Short:                 "Run a program in a pod of a cluster",
 		Long: `Run a program in a pod of a cluster: the pod of the process group, or of --pod, else the pod
@@ -55,7 +60,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 			}
 			return o.run(cmd.Context(), env, cluster, program)
 		},
-	}
+	})
 	o.Add(cmd, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Pod, "pod", "", "name of the pod")

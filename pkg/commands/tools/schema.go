@@ -26,10 +26,9 @@ type schemaOptions struct{ format.Flags }
 // NewSchema returns the command `schema`.
 func NewSchema(env *session.Env) *cobra.Command {
 	var o schemaOptions
-	cmd := &cobra.Command{
-		Use:         "schema [KIND]",
-		Annotations: session.EffectReads.Declare(),
-		Short:       "Print the JSON schemas of the output",
+	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Automation, Pages: []string{"scripting.md#rely-on-json"}, Local: true}, &cobra.Command{
+		Use:   "schema [KIND]",
+		Short: "Print the JSON schemas of the output",
 		Long: `Print the JSON schemas (2020-12) of the output. Without KIND the kinds of documents are
 listed. No API server is contacted.
 
@@ -41,7 +40,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
   kubectl fdb schema ClusterStatus > cluster-status.schema.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(env, args) },
-	}
+	})
 	cmd.ValidArgs = kindNames()
 	o.Add(cmd)
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -38,10 +40,19 @@ type options struct {
 // New returns the command.
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
-	cmd := &cobra.Command{
-		Use:         "eviction-webhook",
-		Annotations: session.EffectChanges.Declare(),
-		Short:       "Run the admission webhook for pod evictions",
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"eviction-webhook.md#the-webhook"}, Endless: true,
+		Needs: func() []session.Requirement {
+			return slices.Concat(cmdutil.Required(session.WebhookPermissions()...), cmdutil.Viewing())
+		},
+		With: map[string]func() []session.Requirement{
+			"--act": func() []session.Requirement {
+				return slices.Concat(cmdutil.Required(session.WebhookPermissions()...), cmdutil.Reconciling())
+			},
+		},
+	}, &cobra.Command{
+		Use:   "eviction-webhook",
+		Short: "Run the admission webhook for pod evictions",
 		Long: `Run the admission webhook for pod evictions: the API server calls it before each eviction,
 and it allows or denies it by the eviction rules of drain, so that kubectl drain,
 autoscalers and upgrades of nodes follow them. A denied eviction has the status 429 and the
@@ -61,7 +72,7 @@ docs/eviction-webhook.md the steps.`,
   kubectl fdb eviction-webhook --tls-cert-file=/certificate/tls.crt --tls-private-key-file=/certificate/tls.key --client-ca-file=/clients/ca.crt --act --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
-	}
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&o.listenAddr, "listen-addr", ":8443", "address (HOST:PORT) of the webhook; port 0 selects a free port")
 	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port")

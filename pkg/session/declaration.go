@@ -1,0 +1,142 @@
+package session
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"weak"
+
+	"github.com/spf13/cobra"
+)
+
+// Declaration is what a command declares of itself, beside its use. The help, the roles, the rules of
+// runbooks, the reference pages and the tests over all commands are derived from it, so that a command
+// is known to all of them by being in the tree. Nothing has a default that would permit anything.
+type Declaration struct {
+	Effect Effect
+	// Group is the group of a command of the first level in the help.
+	Group Group
+	// Pages are the sections of the documentation that describe a command and those below it: "inspect.md#health".
+	Pages []string
+	// Needs returns the permissions that the command uses without any of the words of With.
+	Needs func() []Requirement
+	// With returns the permissions that it uses with other words, instead of Needs: by "--watch" or "fdbbackup".
+	With map[string]func() []Requirement
+	// Local is true for a command that sends no request of its own to an API server.
+	Local bool
+	// Dumps is true for a command that --from can have read a dump.
+	Dumps bool
+	// Waits is true for a command that only waits.
+	Waits bool
+	// Endless is true for a command that goes on until it is ended. No step of a runbook may have it.
+	Endless bool
+	// NoStep is why no step of a runbook may have the command; empty if one may.
+	NoStep string
+	// Prints is what the command prints if that is not laid out for a terminal: "a manifest".
+	Prints string
+}
+
+// Group is a group of commands in the help.
+type Group string
+
+// The groups, by their IDs.
+const (
+	Inspection Group = "see"
+	Management Group = "change"
+	Automation Group = "automate"
+	Support    Group = "support"
+)
+
+// Groups returns all groups in the order of the help.
+func Groups() []*cobra.Group {
+	return []*cobra.Group{
+		{ID: string(Inspection), Title: "Inspection Commands:"},
+		{ID: string(Management), Title: "Management Commands:"},
+		{ID: string(Automation), Title: "Automation Commands:"},
+		{ID: string(Support), Title: "Support Commands:"},
+	}
+}
+
+// Requirement is a permission that a command uses.
+type Requirement struct {
+	Permission
+	// Everywhere is true for permissions outside of the cluster's namespace.
+	Everywhere bool
+	// Without describes what is missing without it; empty if it is mandatory.
+	Without string
+}
+
+// declarations are those of all commands that are still in use, by weak pointers: cobra's type has no room for
+// them but in texts, and the permissions of all commands as texts would take longer than the rest of the start.
+var declarations sync.Map
+
+// Declare returns a command after noting what it declares.
+func Declare(d Declaration, cmd *cobra.Command) *cobra.Command {
+	key := weak.Make(cmd)
+	declarations.Store(key, d)
+	runtime.AddCleanup(cmd, func(key weak.Pointer[cobra.Command]) { declarations.Delete(key) }, key)
+	return cmd
+}
+
+// Declared returns what a command declares; false for a command without an effect, of which nothing may be
+// assumed.
+func Declared(cmd *cobra.Command) (Declaration, bool) {
+	found, _ := declarations.Load(weak.Make(cmd))
+	d, _ := found.(Declaration)
+	return d, d.Effect.known()
+}
+
+// NeedsOf are the permissions that one command line uses.
+type NeedsOf struct {
+	// Command is the command with the words that make the difference: "reconcile --watch".
+	Command string
+	Needs   []Requirement
+}
+
+// AllNeeds returns the permissions of all commands of a tree that use any, in its order.
+func AllNeeds(parent *cobra.Command) []NeedsOf {
+	var all []NeedsOf
+	for _, cmd := range parent.Commands() {
+		d, _ := Declared(cmd)
+		path := PathOf(cmd)
+		if d.Needs != nil {
+			all = append(all, NeedsOf{path, d.Needs()})
+		}
+		for _, words := range slices.Sorted(maps.Keys(d.With)) {
+			all = append(all, NeedsOf{path + " " + words, d.With[words]()})
+		}
+		all = append(all, AllNeeds(cmd)...)
+	}
+	return all
+}
+
+// PathOf returns the words of a command after the name of the program: "top processes".
+func PathOf(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()), " ")
+	return path
+}
+
+// FindNeeds returns the permissions of a command line of a tree, in whatever order and by whatever names and letters its
+// words are written; false if there is no such command, or it uses none.
+func FindNeeds(root *cobra.Command, line string) (NeedsOf, bool) {
+	cmd, rest, err := root.Find(strings.Fields(line))
+	if err != nil || cmd == root {
+		return NeedsOf{}, false
+	}
+	for i, word := range rest {
+		if letter, short := strings.CutPrefix(word, "-"); short && len(letter) == 1 {
+			if f := cmd.Flags().ShorthandLookup(letter); f != nil {
+				rest[i] = "--" + f.Name
+			}
+		}
+	}
+	words := slices.Sorted(slices.Values(append(strings.Fields(PathOf(cmd)), rest...)))
+	all := AllNeeds(root)
+	i := slices.IndexFunc(all, func(n NeedsOf) bool { return slices.Equal(slices.Sorted(strings.FieldsSeq(n.Command)), words) })
+	if i < 0 {
+		return NeedsOf{}, false
+	}
+	return all[i], true
+}
