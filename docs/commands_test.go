@@ -4,7 +4,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func generatedPages(t *testing.T) string {
 	env := session.NewEnv()
 	var out, failure strings.Builder
 	env.Out, env.ErrOut = &out, &failure
-	if code := commands.Run(t.Context(), env, []string{"docs", "--dir", dir, "--format", "markdown"}); code != 0 {
+	if code := commands.Run(t.Context(), env, []string{"docs", "--dir", dir, "--format", "markdown", "--pages", ".."}); code != 0 {
 		t.Fatalf("docs ends with code %d: %s", code, failure.String())
 	}
 	return dir
@@ -74,34 +73,13 @@ func TestOnlyTheRootPageHasTheGlobalFlags(t *testing.T) {
 	}
 }
 
-var overviewRow = regexp.MustCompile("(?m)^\\| \\[`([\\w -]+)`\\]\\(commands/(\\S+\\.md)\\)[^|]*\\| ([^|]+) \\|")
-
-// The overview has a row for every command of the root page, in its words, and links every page.
-func TestTheCommandsPageListsEveryCommand(t *testing.T) {
-	overview, err := os.ReadFile("commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lines := strings.Count(string(overview), "\n"); lines > 120 {
-		t.Errorf("commands.md has %d lines, at most 120 are allowed", lines)
-	}
-	shorts := map[string]string{}
-	for _, row := range overviewRow.FindAllStringSubmatch(string(overview), -1) {
-		shorts["kubectl fdb "+row[1]] = row[3]
-		if want := "kubectl_fdb_" + strings.ReplaceAll(row[1], " ", "_") + ".md"; row[2] != want {
-			t.Errorf("%s links %s, want %s", row[1], row[2], want)
-		}
-	}
+// The generated overview links the page of every command.
+func TestTheOverviewListsEveryCommand(t *testing.T) {
+	overview := textsIn(t, "commands")["kubectl_fdb.md"]
 	for _, s := range summaries(t) {
-		if s.command == "kubectl fdb" {
-			continue
-		}
 		page := strings.ReplaceAll(s.command, " ", "_") + ".md"
-		if !strings.Contains(string(overview), "](commands/"+page+")") {
-			t.Errorf("commands.md does not link %s", page)
-		}
-		if strings.Count(s.command, " ") == 2 && shorts[s.command] != s.short {
-			t.Errorf("commands.md describes %s as %q, want %q", s.command, shorts[s.command], s.short)
+		if s.command != "kubectl fdb" && !strings.Contains(overview, "]("+page+")") {
+			t.Errorf("the overview does not link %s", page)
 		}
 	}
 }

@@ -18,4 +18,4 @@ generate crd:maxDescLen=0,crdVersions=v1,generateEmbeddedObjectMeta=true \
 perl -0pi -e 's/ *required:\n *- jobTemplate\n *- schedule\n//' manifests/crd/apps.foundationdb.org_foundationdbclusters.yaml
 
 rm -rf docs/commands
-go run ./cmd/kubectl-fdb docs --dir docs/commands >/dev/null
+go run ./cmd/kubectl-fdb docs --dir docs/commands --pages .. >/dev/null

@@ -1,7 +1,9 @@
 """Hooks of mkdocs.yml. The pages are written for the repository: they link manifests, tests and the pages
 at its root. On the site README.md is the first page, and links to what the site does not have lead to the
-repository. Files that are no pages and no images are left out."""
+repository. Files that are no pages and no images are left out. The generated pages of commands are in the
+navigation without being listed in mkdocs.yml."""
 
+import os
 import posixpath
 import re
 
@@ -10,6 +12,13 @@ from mkdocs.structure.files import File
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 README = "README.md"
 KEPT = (".md", ".svg", ".png")
+
+
+def on_config(config):
+    pages = sorted(name for name in os.listdir(posixpath.join(config["docs_dir"], "commands")) if name.endswith(".md"))
+    title = lambda name: name.removesuffix(".md").replace("_", " ")
+    config["nav"].append({"Command reference": [{title(name): "commands/" + name} for name in pages]})
+    return config
 
 
 def on_files(files, config):
