@@ -55,7 +55,7 @@ func TestServedCertificatesAreReadOnlyIfARuleRequiresThem(t *testing.T) {
 		"no bash in the pod":            {err: errors.New("read served certificates: the script requires bash"), want: exit.ExitUnreachable, reads: 1, says: "CERT-005   not-checked   read served certificates: the script requires bash"},
 		"a rule that is left out":       {serve: other, args: []string{"--skip", "CERT-005=known"}, want: exit.ExitDone, says: "CERT-005   skipped"},
 		"other rules":                   {serve: other, args: []string{"--rules", "CONN-001"}, want: exit.ExitDone, says: "CONN-001   passed"},
-		"a wait of some polls":          {serve: other, args: []string{"--wait", "--timeout", "50s"}, want: exit.ExitWaiting, waits: true},
+		"a wait of some polls":          {serve: other, args: []string{"--wait", "--timeout", "50s"}, want: exit.ExitWaiting, waits: true, reads: 1},
 		"a wait of more than a minute":  {serve: other, args: []string{"--wait", "--timeout", "100s"}, want: exit.ExitWaiting, waits: true, reads: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,12 +71,12 @@ func TestServedCertificatesAreReadOnlyIfARuleRequiresThem(t *testing.T) {
 			if code := g.run(args...); code != tc.want || !strings.Contains(g.out.String(), tc.says) {
 				t.Errorf("exit code %d, want %d and %q in\n%s%s", code, tc.want, tc.says, &g.out, &g.err)
 			}
-			want := tc.reads
-			if tc.waits {
-				want = max(want, 1+int(g.cluster.Now().Sub(began)/time.Minute))
+			most := tc.reads
+			if tc.waits { // the last minute may end after the last poll
+				most = max(most, 1+int(g.cluster.Now().Sub(began)/time.Minute))
 			}
-			if reads != want {
-				t.Errorf("%d reads, want %d", reads, want)
+			if reads < tc.reads || reads > most {
+				t.Errorf("%d reads, want %d to %d", reads, tc.reads, most)
 			}
 		})
 	}
