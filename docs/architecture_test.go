@@ -159,6 +159,18 @@ func TestOnlyForecastsAndTestsImportTheSimulation(t *testing.T) {
 	}
 }
 
+// Commands are the top floor: what two of them share stands below.
+func TestOnlyTheProgramAndCommandsImportCommands(t *testing.T) {
+	isCommand := func(name string) bool { return name == "pkg/commands" || strings.HasPrefix(name, "pkg/commands/") }
+	for name, p := range sourcePackages(t) {
+		for _, imported := range importsOf(p) {
+			if isCommand(imported) && !isCommand(name) && name != "cmd/kubectl-fdb" {
+				t.Errorf("%s imports %s", name, imported)
+			}
+		}
+	}
+}
+
 func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
