@@ -2,6 +2,7 @@ package dumps
 
 import (
 	"archive/tar"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -85,7 +86,15 @@ func archive(w io.Writer, m Manifest, manifest []byte, files map[string][]byte) 
 	if err != nil {
 		return fmt.Errorf("compress the dump: %w", err)
 	}
-	t := tar.NewWriter(packed)
+	err = pack(tar.NewWriter(packed), m, manifest, files)
+	if err = cmp.Or(err, packed.Close()); err != nil {
+		return fmt.Errorf("write the dump: %w", err)
+	}
+	return nil
+}
+
+// pack ends with the first error: a disk that is full for one file is full for all that follow.
+func pack(t *tar.Writer, m Manifest, manifest []byte, files map[string][]byte) error {
 	add := func(name string, content []byte) error {
 		header := &tar.Header{Name: name, Mode: fileMode, Size: int64(len(content)), ModTime: m.At, Format: tar.FormatPAX}
 		if err := t.WriteHeader(header); err != nil {
@@ -94,14 +103,15 @@ func archive(w io.Writer, m Manifest, manifest []byte, files map[string][]byte) 
 		_, err := t.Write(content)
 		return err
 	}
-	err = add(manifestFile, manifest)
+	if err := add(manifestFile, manifest); err != nil {
+		return err
+	}
 	for _, f := range m.Files {
-		err = errors.Join(err, add(f.Path, files[f.Path]))
+		if err := add(f.Path, files[f.Path]); err != nil {
+			return err
+		}
 	}
-	if err = errors.Join(err, t.Close(), packed.Close()); err != nil {
-		return fmt.Errorf("write the dump: %w", err)
-	}
-	return nil
+	return t.Close()
 }
 
 // Open reads the dump at a path, with the errors of Read.

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,6 +196,33 @@ func TestDeclaredSizesOfADumpAreCheckedBeforeTheyAreRead(t *testing.T) {
 		}
 		if err := m.fits(maxBytes); err == nil {
 			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// fullDisk has room for some bytes, and fails from then on.
+type fullDisk struct{ room int }
+
+func (f *fullDisk) Write(p []byte) (int, error) {
+	n := min(len(p), f.room)
+	if f.room -= n; n < len(p) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func TestAFullDiskIsOneErrorHoweverManyFilesADumpHas(t *testing.T) {
+	d := sampleDump()
+	noise := rand.NewChaCha8([32]byte{})
+	for i := range 30 {
+		content := make([]byte, 128<<10)
+		_, _ = noise.Read(content) // never fails
+		d.Files[fmt.Sprintf("logs/fdb/pod-%d/foundationdb.log", i)] = content
+	}
+	for _, room := range []int{0, 10, 100 << 10, 1 << 20, 3 << 20} {
+		err := Write(&fullDisk{room}, d)
+		if !errors.Is(err, syscall.ENOSPC) || strings.Count(err.Error(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("room for %d bytes: %v", room, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -26,13 +27,21 @@ func (o options) save(d *dumps.Dump, path string) (size int64, err error) {
 	defer func() { _ = os.Remove(file.Name()) }() // which fails once it was moved
 	err = dumps.Write(file, d)
 	info, failed := file.Stat()
-	if err = errors.Join(err, failed, file.Sync(), file.Close()); err != nil {
-		return 0, fmt.Errorf("write %s: %w", path, err)
+	if err = cmp.Or(err, failed, file.Sync(), file.Close()); err != nil {
+		return 0, notWritten(path, err)
 	}
 	if err := o.move(file.Name(), path); err != nil {
 		return 0, err
 	}
 	return info.Size(), nil
+}
+
+// notWritten names the file of the user: the other name does not exist any more.
+func notWritten(path string, err error) error {
+	if of, is := errors.AsType[*fs.PathError](err); is {
+		err = of.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
 }
 
 // move gives the complete file its name. Without --force it never replaces another file, even one
