@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,5 +50,41 @@ func TestNoGroupIsReplacedWhileItsSuccessorIsRefused(t *testing.T) {
 	pass(t, w, func(reconcile.Event) {})
 	if marked() != 1 {
 		t.Errorf("%d groups marked, want 1 once the successor is accepted", marked())
+	}
+}
+
+// Marks that the spec orders are recorded without a dry run of the successor: that costs a process, and no copy.
+func TestDataOfAGroupThatTheSpecRemovesKeepsAllCopiesWhileItsSuccessorIsRefused(t *testing.T) {
+	w := cluster(t, 1, func(*v1beta2.FoundationDBCluster) {})
+	settle(t, w, 14, io.Discard)
+	ofStorage := func() (ids []v1beta2.ProcessGroupID) {
+		for _, g := range w.Resource.Status.ProcessGroups {
+			if g.ProcessClass == v1beta2.ProcessClassStorage && w.Pods[g.PodName(w.Resource)] != nil {
+				ids = append(ids, g.ProcessGroupID)
+			}
+		}
+		return ids
+	}
+	full := plan.NewRefusal(plan.WrittenPod, "p", plan.RefusedByQuota, "pods", "exceeded")
+	w.Reject = func(v1beta2.ProcessClass) *plan.Refusal { return &full }
+	before := ofStorage()
+	w.Resource.Spec.ProcessGroupsToRemove = before[:1]
+	passes := func() {
+		for range 20 {
+			pass(t, w, func(reconcile.Event) {})
+			w.Tick(time.Minute)
+			if copies, known := w.LiveCopies(); !known || copies < 2 {
+				t.Fatalf("%d copies of data are left (known: %t)", copies, known)
+			}
+		}
+	}
+	passes()
+	if left := ofStorage(); len(left) != len(before)-1 {
+		t.Errorf("%v have pods, want all of %v but the first while the successor is refused", left, before)
+	}
+	w.Reject = nil
+	passes()
+	if left := ofStorage(); len(left) != len(before) || slices.Contains(left, before[0]) {
+		t.Errorf("%v have pods, want another one for %s once the successor is accepted", left, before[0])
 	}
 }
