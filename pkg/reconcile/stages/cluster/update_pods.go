@@ -34,7 +34,7 @@ func UpdatePods(o plan.Options) plan.Stage {
 		Name:    plan.StageUpdatePods,
 		Reads:   plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
 		More:    plan.Successors,
-		Matters: func(s plan.Snapshot) bool { return deletesPods(updatePods(s, o)) },
+		Matters: func(s plan.Snapshot) bool { return readings.Has[plan.DeletePods](updatePods(s, o)) },
 		Decide:  func(s plan.Snapshot) plan.Decision { return keepRefused(s, updatePods(s, o)) },
 	}
 }

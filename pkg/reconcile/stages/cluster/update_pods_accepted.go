@@ -11,35 +11,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// deletesPods reports whether a decision takes pods down.
-func deletesPods(d plan.Decision) bool {
-	return slices.ContainsFunc(d.Actions, func(a plan.Action) bool { _, is := a.(plan.DeletePods); return is })
-}
-
 // keepRefused returns the decision without the deletion of pods that the API server would not accept again with the
 // current spec: the pod that runs stays.
 func keepRefused(s plan.Snapshot, d plan.Decision) plan.Decision {
-	if !deletesPods(d) {
+	if !readings.Has[plan.DeletePods](d) {
 		return d
 	}
 	a := &acceptance{s: s, room: safety.NewRecreationRoom(s), classes: map[v1beta2.ProcessClass]plan.Check{}}
-	var actions []plan.Action
-	for _, action := range d.Actions {
-		deletion, is := action.(plan.DeletePods)
-		if is {
-			deletion.Pods = slices.DeleteFunc(slices.Clone(deletion.Pods), func(p plan.PodOfGroup) bool { return !a.accepts(p.Group) })
-			action = deletion
-		}
-		if !is || len(deletion.Pods) > 0 {
-			actions = append(actions, action)
-		}
-	}
+	d = readings.Narrowed(d, func(deletion plan.DeletePods) (plan.DeletePods, bool) {
+		deletion.Pods = slices.DeleteFunc(slices.Clone(deletion.Pods), func(p plan.PodOfGroup) bool { return !a.accepts(p.Group) })
+		return deletion, len(deletion.Pods) > 0
+	})
 	d.Checks = append(d.Checks, a.checks...)
-	if len(a.kept) == 0 {
-		return d
+	if len(a.kept) > 0 {
+		d.Hold = a.hold()
 	}
-	d.Hold = a.hold()
-	if d.Actions = actions; !deletesPods(d) {
+	if !readings.Has[plan.DeletePods](d) {
 		d.Actions, d.Why = nil, ""
 	}
 	return d

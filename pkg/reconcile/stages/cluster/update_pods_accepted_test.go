@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 )
 
@@ -41,7 +42,7 @@ func TestARunningPodStaysIfTheAPIServerRefusesItsSuccessor(t *testing.T) {
 				t.Error("the dry run is not read")
 			}
 			d := stage.Decide(s)
-			if stays := !deletesPods(d); stays != tc.stays {
+			if stays := !readings.Has[plan.DeletePods](d); stays != tc.stays {
 				t.Fatalf("stays %t, want %t: %v, hold %+v", stays, tc.stays, d.Actions, d.Hold)
 			}
 			if tc.stays && (!d.Hold.Manual || !strings.Contains(d.Hold.Text(), "the text")) {

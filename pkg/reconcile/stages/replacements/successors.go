@@ -17,47 +17,30 @@ import (
 func WithSuccessors(of plan.Stage) plan.Stage {
 	decide := of.Decide
 	of.More |= plan.Successors
-	of.Matters = func(s plan.Snapshot) bool { return marks(decide(s)) }
+	of.Matters = func(s plan.Snapshot) bool { return readings.Has[plan.MarkForRemoval](decide(s)) }
 	of.Decide = func(s plan.Snapshot) plan.Decision { return withoutRefused(s, decide(s)) }
 	return of
 }
 
-func marks(d plan.Decision) bool {
-	return slices.ContainsFunc(d.Actions, func(a plan.Action) bool { _, is := a.(plan.MarkForRemoval); return is })
-}
-
 // withoutRefused returns the decision without the marks of groups whose successors are not accepted.
 func withoutRefused(s plan.Snapshot, d plan.Decision) plan.Decision {
-	if !marks(d) {
+	if !readings.Has[plan.MarkForRemoval](d) {
 		return d
 	}
 	refused := refusedClasses(s, &d)
-	var actions []plan.Action
 	var held []v1beta2.ProcessGroupID
-	for _, a := range d.Actions {
-		mark, is := a.(plan.MarkForRemoval)
-		if !is {
-			actions = append(actions, a)
-			continue
-		}
-		var now []v1beta2.ProcessGroupID
-		for _, id := range mark.Groups {
-			if slices.Contains(refused, s.Cluster.ProcessGroup(id).ProcessClass) {
+	d = readings.Narrowed(d, func(mark plan.MarkForRemoval) (plan.MarkForRemoval, bool) {
+		mark.Groups = slices.DeleteFunc(slices.Clone(mark.Groups), func(id v1beta2.ProcessGroupID) bool {
+			holds := slices.Contains(refused, s.Cluster.ProcessGroup(id).ProcessClass)
+			if holds {
 				held = append(held, id)
-			} else {
-				now = append(now, id)
 			}
-		}
-		if mark.Groups = now; len(now) > 0 {
-			actions = append(actions, mark)
-		}
-	}
-	d.Actions = actions
+			return holds
+		})
+		return mark, len(mark.Groups) > 0
+	})
 	if len(held) > 0 {
 		d.Hold = successorHold(s, d, held, refused[0])
-	}
-	if len(actions) == 0 {
-		d.Why = ""
 	}
 	return d
 }
