@@ -36,6 +36,17 @@ func Visible(text string) string {
 	return b.String()
 }
 
+// Truncated returns text with at most so many bytes of it, in whole characters; "…" follows where some are left out.
+func Truncated(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
+
 // VisibleLine returns text as Visible does, on one line.
 func VisibleLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Visible(text))

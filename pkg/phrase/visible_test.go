@@ -54,3 +54,24 @@ func FuzzVisibleTextHasNoControlCharacter(f *testing.F) {
 		}
 	})
 }
+
+func TestTruncatedKeepsWholeCharacters(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"aéb", 2, "a…"},
+		{"aéb", 3, "aé…"},
+		{"日本", 2, "…"},
+		{"日本", 5, "日…"},
+		{"\xff\xff\xff", 2, "\xff\xff…"},
+		{"", 0, ""},
+	} {
+		if got := Truncated(tc.text, tc.most); got != tc.want {
+			t.Errorf("%q, at most %d bytes: got %q, want %q", tc.text, tc.most, got, tc.want)
+		}
+	}
+}

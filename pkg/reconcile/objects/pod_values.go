@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // PodValueError is a value on a pod by which its processes were started, and cannot be used. What follows from it is
@@ -85,10 +86,7 @@ const maxShown = 60
 
 // quoted quotes a value that anyone with the right to change pods has written.
 func quoted(value string) string {
-	if len(value) <= maxShown {
-		return fmt.Sprintf("%q", value)
-	}
-	return fmt.Sprintf("%q…", value[:maxShown])
+	return fmt.Sprintf("%q", phrase.Truncated(value, maxShown))
 }
 
 // notJSON is an annotation that a monitor writes as JSON. Its value may have secrets, and is not shown.

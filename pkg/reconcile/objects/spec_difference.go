@@ -148,9 +148,5 @@ func shown(value any) string {
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	words := strings.Trim(string(text), `"`)
-	if len(words) > enough {
-		words = words[:enough] + "…"
-	}
-	return words
+	return phrase.Truncated(strings.Trim(string(text), `"`), enough)
 }
