@@ -129,7 +129,7 @@ resources on demand. No operator has to run.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit.Usage(err, cmd.CommandPath()+" --help") })
 	env.Kube.AddFlags(root.PersistentFlags())
 	requests := root.PersistentFlags().Lookup("request-timeout")
-	requests.Usage = fmt.Sprintf("Timeout of a single request to the API server (1s, 2m). 0 means %s; requests always have a timeout", session.RequestTimeout)
+	requests.Usage = fmt.Sprintf("Timeout of a single request to the API server (1s, 2m). 0 means %s; requests always have a timeout", exit.RequestTimeout)
 	add(&env.Global, root)
 	session.CompleteWith(root, "namespace", env.Completion().NamespaceNames)
 	session.CompleteWith(root, "context", env.Completion().ContextNames)

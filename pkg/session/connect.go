@@ -12,7 +12,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,14 +35,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/servertime"
 )
 
-const (
-	// unlimited turns off client-go's limit of requests per second. Commands bound their
-	// concurrency themselves, and the API server throttles clients that send too many requests.
-	unlimited = -1
-	// RequestTimeout bounds a request to the API server unless --request-timeout is set, so
-	// that a server that accepts connections and never answers causes an error.
-	RequestTimeout = 30 * time.Second
-)
+// unlimited turns off client-go's limit of requests per second. Commands bound their
+// concurrency themselves, and the API server throttles clients that send too many requests.
+const unlimited = -1
 
 // NewEnv returns the environment of the real program.
 func NewEnv() *Env {
@@ -97,7 +91,7 @@ func (e Connection) limits(c *rest.Config) *rest.Config {
 	c.QPS = unlimited
 	c.UserAgent = "kubectl-fdb/" + Version
 	if c.Timeout == 0 {
-		c.Timeout = RequestTimeout
+		c.Timeout = exit.RequestTimeout
 	}
 	if e.ServerTime != nil {
 		c.Wrap(e.ServerTime.Wrap)

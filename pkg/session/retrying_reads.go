@@ -13,7 +13,7 @@ import (
 )
 
 // retryPauses are the pauses before a read is repeated that the API server answered with an error of its own and without
-// the header Retry-After; with it client-go repeats the request itself. They end within half of RequestTimeout.
+// the header Retry-After; with it client-go repeats the request itself. They end within half of exit.RequestTimeout.
 var retryPauses = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 
 // retryingReads repeats reads. It never repeats a write: one that was answered with an error may have been carried out.

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/net/http2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -276,6 +277,14 @@ func Explain(err error) string {
 	return "forbidden: " + strings.TrimSpace(err.Error())
 }
 
+const (
+	// RequestTimeout bounds a request to the API server unless --request-timeout is set, so
+	// that a server that accepts connections and never answers causes an error.
+	RequestTimeout = 30 * time.Second
+	// handshakeTimeout is client-go's limit of the TLS handshake.
+	handshakeTimeout = 10 * time.Second
+)
+
 // noAnswer reports a server that accepts connections, or seems to, and does not answer: it hangs, or something in between drops what is
 // sent. The handshake of TLS has a limit of its own.
 func noAnswer(request *url.Error) string {
@@ -283,6 +292,7 @@ func noAnswer(request *url.Error) string {
 	if at, err := url.Parse(request.URL); err == nil && at.Host != "" {
 		host = at.Host
 	}
-	return fmt.Sprintf("no answer from the server %s within the limit of a request (10s for the TLS handshake, 30s or --request-timeout for all of it): "+
-		"it hangs, or a proxy or a firewall drops the connection; check the server, --context and --kubeconfig (%s)", host, strings.TrimSpace(request.Err.Error()))
+	return fmt.Sprintf("no answer from the server %s within the limit of a request (%s for the TLS handshake, %s or --request-timeout for all of it): "+
+		"it hangs, or a proxy or a firewall drops the connection; check the server, --context and --kubeconfig (%s)",
+		host, handshakeTimeout, RequestTimeout, strings.TrimSpace(request.Err.Error()))
 }
