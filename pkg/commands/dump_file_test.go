@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -347,4 +349,32 @@ func TestADumpWrittenByAWatchIsComplete(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)
 	}
+}
+
+// A dump answers like an API server that has no answer now, which is asked again after a second.
+func TestWhatADumpDoesNotHaveIsReadOnce(t *testing.T) {
+	g := dumpable(t)
+	d, err := dumps.Open(g.dumped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Lists = slices.DeleteFunc(d.Lists, func(l dumps.List) bool { return l.Resource == "pods" })
+	var file bytes.Buffer
+	if err := dumps.Write(&file, d); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "without-pods")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		code := g.run("status", "sample", "--from", path)
+		if code == exit.ExitDone || !strings.Contains(g.err.String(), "not in the dump: ") {
+			t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("waited %s for another answer", took)
+		}
+	})
 }
