@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // VersionView is the document of `version`.
@@ -87,10 +88,8 @@ func NewClusterVersion(c *v1beta2.FoundationDBCluster) ClusterVersion {
 func (v ClusterVersion) Observed(f inspect.Facts) ClusterVersion {
 	images := map[string]int{}
 	for _, pod := range f.Pods {
-		for _, c := range pod.Spec.Containers {
-			if c.Name == v1beta2.ContainerMain {
-				images[versionIn(path.Base(c.Image))]++
-			}
+		if image := readings.MainImage(pod); image != "" {
+			images[versionIn(path.Base(image))]++
 		}
 	}
 	v.Tools = counts(images)
