@@ -351,7 +351,7 @@ func TestADumpWrittenByAWatchIsComplete(t *testing.T) {
 	}
 }
 
-// A dump answers like an API server that has no answer now, which is asked again after a second.
+// A dump answers like an API server that cannot answer now, which is read again after a second.
 func TestWhatADumpDoesNotHaveIsReadOnce(t *testing.T) {
 	g := dumpable(t)
 	d, err := dumps.Open(g.dumped())
