@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -255,4 +256,43 @@ func TestTheLastDatabaseAnswerIsValidUntilTheNextIsLate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was read of a cluster proves nothing about another one of its name, also if it is read in the same second.
+func TestTheDashboardForgetsAClusterWhenAnotherOneTakesItsName(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		t := g.t
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		f := g.after(20 * time.Second)
+		if f.Plan == nil || f.Status.Database.Available == nil {
+			t.Fatalf("the first cluster was not read: %+v", f.Status.Database)
+		}
+		g.hang(plan.Database)
+		g.change(func() { remake(g.cluster.Resource) })
+		f = g.after(3 * time.Second)
+		if f.UID != string(g.cluster.Resource.UID) {
+			t.Fatalf("the frame is of %q, want %q", f.UID, g.cluster.Resource.UID)
+		}
+		if f.Plan != nil || f.Why != nil || f.Status.Database.Available != nil || f.Source(frame.SourceOfDatabase).AsOf != nil {
+			t.Errorf("of the cluster before: plan %t, why %t, database %+v", f.Plan != nil, f.Why != nil, f.Status.Database)
+		}
+	})
+}
+
+// An answer about the cluster before comes after another one was read.
+func TestTheDashboardDropsALateAnswerAboutTheClusterBefore(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		t := g.t
+		_, end := g.follow(2 * time.Second)
+		defer end()
+		g.hang(plan.Database)
+		g.after(10 * time.Second) // the query that hangs is answered by its limit
+		g.change(func() { remake(g.cluster.Resource) })
+		g.hang(0)
+		f := g.after(session.ViewLimit)
+		if f.Status.Database.Available == nil || f.UID != string(g.cluster.Resource.UID) {
+			t.Errorf("the database of %q is unknown because of %q", f.UID, f.Status.Database.UnknownReason)
+		}
+	})
 }

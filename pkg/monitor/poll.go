@@ -97,6 +97,11 @@ func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets 
 		e.showSoon(0)
 		return
 	}
+	if before := e.seen.Cluster; before != nil && before.UID != seen.Cluster.UID {
+		e.observed = newObserved(e.interval) // what was read besides the resource can be of the one before
+		e.showSoon(0)
+		return
+	}
 	e.kubernetes.end(now, seen.Now, "")
 	e.seen = seen
 	for _, f := range []plan.Facet{plan.Pods, plan.Volumes, plan.Services, plan.ConfigMap, plan.Nodes} {
@@ -202,8 +207,9 @@ func (e *poller) askEvents(ctx context.Context, now time.Time) {
 // has a timeout of its own.
 func (e *poller) askBackups(ctx context.Context, now time.Time) {
 	e.backups.Begin(now)
+	reader := session.BackupsReader{Env: e.env, Key: e.key, Histories: e.ofRestores}
 	e.beside(ctx, func() func() {
-		found, err := session.BackupsReader{Env: e.env, Key: e.key, Histories: e.ofRestores}.Read(ctx)
+		found, err := reader.Read(ctx)
 		return func() {
 			now := e.env.Clock.Now()
 			if err != nil {

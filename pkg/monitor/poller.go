@@ -34,20 +34,27 @@ const (
 // source is queried concurrently, one query at a time, so that none delays the others or the
 // display.
 type poller struct {
-	env     *session.Env
-	key     types.NamespacedName
-	show    func(frame.Frame)
-	refresh <-chan struct{}
+	env      *session.Env
+	key      types.NamespacedName
+	interval time.Duration
+	show     func(frame.Frame)
+	refresh  <-chan struct{}
 
 	session   session.Session
 	follower  session.Follower
 	notifier  *session.ChangeNotifier
 	unwatched *unwatched
 
+	answers chan func()
+	workers sync.WaitGroup
+	showBy  time.Time // deadline to show news; zero if there are none
+
+	*observed
+}
+
+// observed is what was read of one cluster. Another cluster of the same name begins without any of it.
+type observed struct {
 	kubernetes, database, events, preview, backups SourceState
-	answers                                        chan func()
-	workers                                        sync.WaitGroup
-	showBy                                         time.Time // deadline to show news; zero if there are none
 
 	seen          plan.Snapshot // last read from Kubernetes; the Cluster is nil before
 	deleted       bool          // the cluster was deleted
@@ -74,7 +81,13 @@ type poller struct {
 
 func newPoller(env *session.Env, key types.NamespacedName, interval time.Duration, refresh <-chan struct{}, show func(frame.Frame)) *poller {
 	return &poller{
-		env: env, key: key, show: show, refresh: refresh, notifier: session.NewChangeNotifier(), unwatched: &unwatched{}, answers: make(chan func()),
+		env: env, key: key, interval: interval, show: show, refresh: refresh, notifier: session.NewChangeNotifier(), unwatched: &unwatched{}, answers: make(chan func()),
+		observed: newObserved(interval),
+	}
+}
+
+func newObserved(interval time.Duration) *observed {
+	return &observed{
 		kubernetes: SourceState{name: frame.SourceOfKubernetes, every: interval},
 		database:   SourceState{name: frame.SourceOfDatabase, every: interval},
 		events:     SourceState{name: frame.SourceOfEvents, every: max(interval, eventsInterval)},
@@ -154,12 +167,18 @@ func (e *poller) await(ctx context.Context) {
 	}
 }
 
-// beside runs a query concurrently. The function that it returns applies the answer.
+// beside runs a query concurrently. The function that it returns applies the answer, unless that is of a cluster whose place
+// another one has taken meanwhile.
 func (e *poller) beside(ctx context.Context, question func() (apply func())) {
+	of := e.observed
 	e.workers.Go(func() {
 		apply := question()
 		select {
-		case e.answers <- apply:
+		case e.answers <- func() {
+			if of == e.observed {
+				apply()
+			}
+		}:
 		case <-ctx.Done():
 		}
 	})
