@@ -29,8 +29,8 @@ func clean(v reflect.Value) {
 			clean(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			clean(v.Field(i))
+		for _, field := range v.Fields() {
+			clean(field)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -103,8 +103,8 @@ func hostile(v reflect.Value, r *rand.Rand, depth int) {
 
 // switches sets the switches of options.
 func switches(v reflect.Value, r *rand.Rand) {
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Bool && f.CanSet() {
+	for _, f := range v.Fields() {
+		if f.Kind() == reflect.Bool && f.CanSet() {
 			f.SetBool(r.IntN(2) == 0)
 		}
 	}

@@ -29,10 +29,10 @@ func exceeded(ctx context.Context) *LimitError {
 
 // Interrupted returns the error of a context that ended by anything but a limit of Limited.
 func Interrupted(ctx context.Context) error {
-	if exceeded(ctx) != nil {
-		return nil
+	if err := ctx.Err(); err != nil && exceeded(ctx) == nil {
+		return err
 	}
-	return ctx.Err()
+	return nil
 }
 
 // noAnswer returns why a tool that was run within ctx did not answer. If the limit ended it, that
