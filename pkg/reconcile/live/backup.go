@@ -99,6 +99,7 @@ func (w *BackupCluster) readBackup(ctx context.Context) error {
 		return fmt.Errorf("read %s %s: %w", kindBackup, w.Key.Name, err)
 	}
 	w.backup = cluster
+	w.known.setLeaseOf(cluster.UID)
 	return nil
 }
 

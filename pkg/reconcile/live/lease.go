@@ -248,7 +248,7 @@ func (l *leaseKeeper) emptyLease(ctx context.Context) error {
 		return nil // another run took it over: nothing to release
 	}
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime = nil, nil
-	l.refusals.note(lease, l.uid())
+	l.refusals.note(lease, l.known.leaseUID())
 	return l.Client.Update(ctx, lease)
 }
 

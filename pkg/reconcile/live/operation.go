@@ -162,8 +162,8 @@ func (l *leaseKeeper) otherOperation(lease *coordinationv1.Lease) *reconcile.Ope
 	if o == nil || o.Holder == l.Holder || !IsOperationActive(*o, l.Clock.Now()) {
 		return nil
 	}
-	if own := l.uid(); o.UID != "" && own != "" && o.UID != own {
-		return nil // of another cluster of this name
+	if own := l.known.leaseUID(); o.UID != "" && own != "" && o.UID != own {
+		return nil // of another resource of this name
 	}
 	return o
 }
@@ -197,19 +197,11 @@ func (l *leaseKeeper) noteOperation(lease *coordinationv1.Lease) {
 	}
 	now := l.Clock.Now()
 	l.operation.Seen, l.stored = now, now
-	l.operation.UID = l.uid()
+	l.operation.UID = l.known.leaseUID()
 	if abort := AbortOf(lease); abort != nil && abort.ID != l.operation.ID {
 		delete(lease.Annotations, AnnotationAbort)
 	}
 	store(lease, l.operation)
-}
-
-// uid returns the UID of the cluster; empty before it was read, and for backups and restores, which have Leases of their own.
-func (l *leaseKeeper) uid() types.UID {
-	if cluster := l.known.cluster(); cluster != nil && l.Lease == "" {
-		return cluster.UID
-	}
-	return ""
 }
 
 // forget removes an operation from its Lease.

@@ -32,8 +32,8 @@ import (
 // JSON; see plan.Refusal. An object that was created since is not among them.
 const AnnotationRefusals = "kubectl-fdb/refusals"
 
-// AnnotationRefusalsUID of a Lease is the UID of the cluster whose objects were not accepted: the Lease outlives its cluster.
-// It is absent with the refusals of an older release, and of backups and restores.
+// AnnotationRefusalsUID of a Lease is the UID of the cluster or backup whose objects were not accepted: the Lease outlives it.
+// It is absent with the refusals of an older release.
 const AnnotationRefusalsUID = "kubectl-fdb/refusals-uid"
 
 // mostRefusals bounds how many refusals a Lease has.
@@ -48,7 +48,7 @@ func RefusalsOf(lease *coordinationv1.Lease) []plan.Refusal {
 	return all[:min(len(all), mostRefusals)]
 }
 
-// RefusalsUID returns the UID of the cluster whose refusals a Lease has; empty if it is unknown.
+// RefusalsUID returns the UID of the cluster or backup whose refusals a Lease has; empty if it is unknown.
 func RefusalsUID(lease *coordinationv1.Lease) types.UID {
 	return types.UID(lease.Annotations[AnnotationRefusalsUID])
 }
@@ -162,21 +162,25 @@ func kindAndResource(object client.Object) (kind string, of schema.GroupResource
 	case *corev1.ConfigMap:
 		return plan.WrittenConfigMap, schema.GroupResource{Resource: "configmaps"}
 	case *batchv1.CronJob:
-		return "CronJob", schema.GroupResource{Group: "batch", Resource: "cronjobs"}
+		return plan.WrittenCronJob, schema.GroupResource{Group: "batch", Resource: "cronjobs"}
 	case *policyv1.PodDisruptionBudget:
-		return "PodDisruptionBudget", schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
+		return plan.WrittenBudget, schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}
 	case *appsv1.Deployment:
-		return "Deployment", schema.GroupResource{Group: "apps", Resource: "deployments"}
+		return plan.WrittenDeployment, schema.GroupResource{Group: "apps", Resource: "deployments"}
 	default:
 		return fmt.Sprintf("%T", object), of
 	}
 }
 
 // note stores the refusals of a resource with the Lease. Those of kinds that this run wrote are replaced: it tried all
-// objects of them that are missing. It forgets them then, and those of another resource of the same name.
+// objects of them that are missing. It forgets them then, and those of another resource of the same name. What is stored
+// stays where this run wrote nothing and does not know which resource it is.
 func (r *refusals) note(lease *coordinationv1.Lease, of types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if of == "" && len(r.written) == 0 {
+		return
+	}
 	before := RefusalsOf(lease)
 	if RefusalsUID(lease) != of {
 		before = nil

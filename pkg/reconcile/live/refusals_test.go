@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,9 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	validation "k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -191,6 +194,69 @@ func TestRefusalsOfAnotherClusterOfTheSameNameAreForgotten(t *testing.T) {
 				t.Errorf("%+v, want kept: %t", left, stays)
 			}
 		})
+	}
+}
+
+// A restore takes the Lease of its destination, and writes none of the objects that were refused.
+func TestAPassOverARestoreKeepsTheRefusalsOfItsCluster(t *testing.T) {
+	for name, facets := range map[string]plan.Facet{
+		"that has read its cluster":      plan.Restore | plan.ClusterResource,
+		"that has read the restore only": plan.Restore,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := newVault(t)
+			v.refusing("create Pod sample-storage-1", refusedPod("no"), true)
+			v.runOnce(newPod)
+			v.put(newRestore(func(*v1beta2.FoundationDBRestore) {}))
+			if err := v.restore.Observe(t.Context(), &plan.Snapshot{}, facets); err != nil {
+				t.Fatal(err)
+			}
+			passOver(t, v.restore)
+			if left := v.refusals(); len(left) != 1 {
+				t.Errorf("%+v", left)
+			}
+		})
+	}
+}
+
+// A Lease outlives its backup, as it outlives its cluster.
+func TestTheLeaseOfABackupIsBoundToItsUID(t *testing.T) {
+	v := newVault(t)
+	leaseOf := func() *coordinationv1.Lease {
+		lease := &coordinationv1.Lease{}
+		if err := v.api.Get(t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: live.BackupLeaseName(nightlyKey.Name)}, lease); err != nil {
+			t.Fatal(err)
+		}
+		return lease
+	}
+	v.backup.Operations().SetOperation(reconcile.Operation{ID: "1", Holder: v.backup.Holder, Command: "backup start"})
+	if err := v.backup.Observe(t.Context(), &plan.Snapshot{}, plan.Backup); err != nil {
+		t.Fatal(err)
+	}
+	passOver(t, v.backup)
+	if o := live.OperationOf(leaseOf()); o == nil || o.UID != v.theBackup().UID {
+		t.Errorf("the operation is %+v", o)
+	}
+	lease := leaseOf()
+	lease.Annotations[live.AnnotationRefusals], lease.Annotations[live.AnnotationRefusalsUID] = `[{"objectKind":"Pod"}]`, "another"
+	if err := v.api.Update(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	passOver(t, v.backup)
+	if left := live.RefusalsOf(leaseOf()); len(left) > 0 {
+		t.Errorf("refusals of another backup are kept: %+v", left)
+	}
+}
+
+// passOver takes the Lease of a resource and releases it.
+func passOver(t *testing.T, pass interface {
+	Begin(context.Context) error
+	End(context.Context) error
+},
+) {
+	t.Helper()
+	if err := errors.Join(pass.Begin(t.Context()), pass.End(t.Context())); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -121,7 +121,10 @@ func (w *RestoreCluster) readRestore(ctx context.Context) error {
 // readDestination reads the cluster without storing it: operators carry out restores even if
 // spec.skip of the cluster is true.
 func (w *RestoreCluster) readDestination(ctx context.Context) (*v1beta2.FoundationDBCluster, error) {
-	_, normalized, err := readCluster(ctx, w.Client, w.Key)
+	stored, normalized, err := readCluster(ctx, w.Client, w.Key)
+	if err == nil {
+		w.known.setLeaseOf(stored.UID)
+	}
 	return normalized, err
 }
 
