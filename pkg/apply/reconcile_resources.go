@@ -26,6 +26,17 @@ func leaseOf(s plan.Snapshot) string {
 	return ""
 }
 
+// LeaseUID returns the UID of the resource that the Lease of the last preview is of; empty if that was not read.
+func (r *Run) LeaseUID() types.UID {
+	switch s := r.observed.snapshot; {
+	case s.Backup != nil:
+		return s.Backup.UID
+	case s.Cluster != nil: // of a restore the destination
+		return s.Cluster.UID
+	}
+	return ""
+}
+
 // RunOn runs a pass over a backup or a restore.
 func (o ReconcileOptions) RunOn(ctx context.Context, env *session.Env, kind *session.ResourceKind, name string) error {
 	selected, err := o.checkOn(env, kind, name)

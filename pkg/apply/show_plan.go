@@ -69,10 +69,11 @@ func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
 // noteRefusals adds which objects of the plan the API server did not accept when a pass wrote them last.
 func (r *Run) noteRefusals(ctx context.Context, v *planned.PlanView) {
 	writes := slices.ContainsFunc(v.Items, func(item planned.PlanItem) bool { _, is := item.Details.(plan.Writing); return is })
-	if !writes || r.ResourceKind != nil {
+	if !writes {
 		return
 	}
-	refused := (session.ClusterReader{Env: r.Env, Key: r.Key}).Lease(ctx).Of(types.UID(r.Seen.UID)).Refusals
+	lease := types.NamespacedName{Namespace: r.Key.Namespace, Name: r.Lease}
+	refused := r.Env.Lookup().LeaseNamed(ctx, lease).Of(r.LeaseUID()).Refusals
 	for _, item := range v.Items {
 		if found, is := plan.RefusalOf(item.Details, refused); is {
 			v.Refusals = append(v.Refusals, found)

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -29,6 +30,7 @@ type watching struct {
 	ending    pace.Ending  // how the last pass ended
 	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
 	lastState string       // the last printed state
+	cluster   atomic.Value // the types.UID that the last pass has read
 }
 
 // leaseLimit bounds a read of the Lease for the metrics: Prometheus waits 10 s for all of them.
@@ -153,7 +155,11 @@ func (w *watching) leaseReader(ctx context.Context) func() inspect.Lease {
 	return func() inspect.Lease {
 		ctx, cancel := context.WithTimeout(ctx, leaseLimit)
 		defer cancel()
-		return session.ClusterReader{Env: w.Env, Key: w.Key}.Lease(ctx)
+		uid, known := w.cluster.Load().(types.UID)
+		if !known {
+			return inspect.Lease{}
+		}
+		return session.ClusterReader{Env: w.Env, Key: w.Key}.Lease(ctx).Of(uid)
 	}
 }
 
@@ -164,6 +170,7 @@ func (w *watching) beat(reconcile.Event) { w.liveness.Beat(w.Env.Clock.Now()) }
 func (w *watching) followResource(ctx context.Context) func(reconcile.Event) {
 	return func(e reconcile.Event) {
 		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
+			w.cluster.Store(o.Snapshot.Cluster.UID)
 			w.follows.Follow(ctx, o.Snapshot.Cluster)
 		}
 	}

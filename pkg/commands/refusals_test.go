@@ -75,6 +75,27 @@ func TestNoViewReportsTheRefusalsOfAnotherClusterOfTheSameName(t *testing.T) {
 	}
 }
 
+// The Lease of a backup outlives it, as that of a cluster does.
+func TestTheRefusalsOfABackupAreReportedForItAlone(t *testing.T) {
+	for _, args := range [][]string{{"why"}, {"plan"}} {
+		for uid, reports := range map[string]bool{"b": true, "another": false} {
+			v := newVault(t)
+			r := plan.NewRefusal(plan.WrittenDeployment, "nightly-backup-agents", plan.RefusedByQuota, "pods", "exceeded quota: pods, used: pods=7")
+			r.Verb, r.Since = "create", v.cluster.Now().Add(-5*time.Minute)
+			text, err := json.Marshal([]plan.Refusal{r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			annotations := map[string]string{live.AnnotationRefusals: string(text), live.AnnotationRefusalsUID: uid}
+			v.objects = append(v.objects, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: live.BackupLeaseName("nightly"), Annotations: annotations}})
+			v.run(append(args, "fdbbackup/nightly")...)
+			if flat := strings.Join(strings.Fields(v.out.String()), " "); strings.Contains(flat, "ResourceQuota pods") != reports {
+				t.Errorf("%s with refusals of UID %q, want them reported: %t\n%s%s", args[0], uid, reports, &v.out, &v.err)
+			}
+		}
+	}
+}
+
 func TestAViewDoesNotReportTheRefusalOfAnObjectThatExists(t *testing.T) {
 	for _, args := range [][]string{{"why"}, {"status"}, {"plan"}, {"check"}} {
 		g := refusedBefore(t, plan.RefusedByQuota)

@@ -43,7 +43,7 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 		return exit.CauseOf(ctx, err)
 	}
 	facts.Now = env.Clock.Now()
-	facts.Lease = env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.Lease})
+	facts.Lease = env.Lookup().LeaseNamed(ctx, types.NamespacedName{Namespace: namespace, Name: r.Lease}).Of(r.LeaseUID())
 	return o.printReport(env, why.NewResourceWhyReport(env.Metadata(kind.Named(key)), why.Input{Facts: facts, Plan: preview, Commands: env.Commands()}))
 }
 

@@ -22,9 +22,6 @@ func (w *why) wasRefused(c *Chain, item planned.PlanItem) bool {
 
 // byRefusals leaves what is pending to the rules that did not accept it.
 func (w *why) byRefusals(items []planned.PlanItem, c *Chain) bool {
-	if w.Cluster == nil {
-		return false
-	}
 	var all []plan.Refusal
 	for _, item := range items {
 		if r, refused := plan.RefusalOf(item.Details, w.Refusals()); refused {

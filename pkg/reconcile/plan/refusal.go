@@ -52,10 +52,13 @@ func NewRefusal(objectKind, objectName string, kind RefusalKind, by, message str
 
 // The kinds of objects in refusals.
 const (
-	WrittenPod       = "Pod"
-	WrittenPVC       = "PersistentVolumeClaim"
-	WrittenService   = "Service"
-	WrittenConfigMap = "ConfigMap"
+	WrittenPod        = "Pod"
+	WrittenPVC        = "PersistentVolumeClaim"
+	WrittenService    = "Service"
+	WrittenConfigMap  = "ConfigMap"
+	WrittenCronJob    = "CronJob"
+	WrittenBudget     = "PodDisruptionBudget"
+	WrittenDeployment = "Deployment"
 )
 
 // Writing is an action that writes one object to the API server.
@@ -76,6 +79,15 @@ func (a CreatePVC) Writes() (kind, name string) { return WrittenPVC, a.Name }
 
 // Writes implements Writing.
 func (a CreatePod) Writes() (kind, name string) { return WrittenPod, a.Name }
+
+// Writes implements Writing.
+func (a ApplyFailureDetector) Writes() (kind, name string) { return WrittenCronJob, a.Name }
+
+// Writes implements Writing.
+func (a ApplyDisruptionBudget) Writes() (kind, name string) { return WrittenBudget, a.Name }
+
+// Writes implements Writing.
+func (a ApplyAgents) Writes() (kind, name string) { return WrittenDeployment, a.Name }
 
 // RefusalOf returns the refusal of the object that an action writes; false for none.
 func RefusalOf(a Action, all []Refusal) (Refusal, bool) {
