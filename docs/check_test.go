@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 )
 
 var passedAndFailed = regexp.MustCompile(`(?m)^found: .*; (\d+) rules passed, (\d+) failed$`)

@@ -30,7 +30,7 @@ var suites = []string{
 	"pkg/reconcile/stages/status", "pkg/reconcile/stages/replacements", "pkg/reconcile/stages/detection",
 	"pkg/reconcile/stages/cluster", "pkg/reconcile/stages/operations", "pkg/reconcile/stages/backup", "pkg/reconcile/stages/evictions",
 	"pkg/reconcile/stages",
-	"pkg/reconcile", "pkg/inspect", "pkg/inspect/why", "pkg/ui", "pkg/ui/check",
+	"pkg/reconcile", "pkg/inspect", "pkg/inspect/why", "pkg/inspect/check", "pkg/ui",
 	"pkg/recovery", "pkg/recovery/execute",
 }
 

@@ -19,11 +19,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
 func unresponsiveDatabase(g *given) {

@@ -14,11 +14,12 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+	uicheck "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -182,7 +183,7 @@ func (o checkOptions) explain(env *session.Env, args []string) error {
 	}
 	rules, _ := check.Named(o.rules)
 	list := check.NewRuleList(env.Metadata(types.NamespacedName{}), rules)
-	p := format.Printable{Document: list, Table: func(w io.Writer) error { return check.WriteRules(w, rules, o.List(env)) }}
+	p := format.Printable{Document: list, Table: func(w io.Writer) error { return uicheck.WriteRules(w, rules, o.List(env)) }}
 	for _, r := range rules {
 		p.Names = append(p.Names, "rule/"+r.Code)
 	}
@@ -281,13 +282,13 @@ func (o checkOptions) write(env *session.Env, r check.Report) error {
 	}
 	switch o.Format {
 	case "junit":
-		return check.WriteJUnit(layout.Raw(env.Out), r)
+		return uicheck.WriteJUnit(layout.Raw(env.Out), r)
 	case "sarif":
-		return check.WriteSARIF(layout.Raw(env.Out), r)
+		return uicheck.WriteSARIF(layout.Raw(env.Out), r)
 	case "markdown":
-		return check.WriteMarkdown(layout.Raw(env.Out), r, o.List(env))
+		return uicheck.WriteMarkdown(layout.Raw(env.Out), r, o.List(env))
 	}
-	p := format.Printable{Document: r, Table: func(w io.Writer) error { return check.WriteTable(w, r, o.List(env)) }}
+	p := format.Printable{Document: r, Table: func(w io.Writer) error { return uicheck.WriteTable(w, r, o.List(env)) }}
 	for _, item := range r.Items {
 		if len(item.Findings) > 0 {
 			p.Names = append(p.Names, "rule/"+item.Rule)

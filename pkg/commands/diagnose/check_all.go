@@ -7,10 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
+	uicheck "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -48,13 +49,13 @@ func (o checkOptions) writeAll(env *session.Env, l check.ReportList) error {
 	}
 	switch o.Format {
 	case "junit":
-		return check.WriteJUnits(layout.Raw(env.Out), l)
+		return uicheck.WriteJUnits(layout.Raw(env.Out), l)
 	case "sarif":
-		return check.WriteSARIFs(layout.Raw(env.Out), l)
+		return uicheck.WriteSARIFs(layout.Raw(env.Out), l)
 	case "markdown":
-		return check.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env))
+		return uicheck.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env))
 	}
-	p := format.Printable{Document: l, Table: func(w io.Writer) error { return check.WriteTables(w, l, o.List(env)) }}
+	p := format.Printable{Document: l, Table: func(w io.Writer) error { return uicheck.WriteTables(w, l, o.List(env)) }}
 	for _, r := range l.Items {
 		if r.Verdict != check.VerdictPassed {
 			p.Names = append(p.Names, "foundationdbcluster/"+r.Metadata.Cluster)

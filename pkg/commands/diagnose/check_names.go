@@ -3,9 +3,9 @@ package diagnose
 import (
 	"context"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 )
 
 // lookUpNames measures how the coordinators' DNS names resolve in a pod, if there are names and

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -47,32 +48,32 @@ type (
 // WriteJUnit prints a report as JUnit XML. A finding less severe than the report fails on is
 // in the case's output; a rule that was not evaluated is an error if it affects the verdict,
 // else it counts as skipped.
-func WriteJUnit(w io.Writer, r Report) error {
-	return writeSuites(w, "kubectl fdb check "+r.name(), r.junit(""))
+func WriteJUnit(w io.Writer, r check.Report) error {
+	return writeSuites(w, "kubectl fdb check "+r.Name(), suitesOf(r, ""))
 }
 
 // WriteJUnits prints the reports of several clusters: the suites of each have its name.
-func WriteJUnits(w io.Writer, l ReportList) error {
+func WriteJUnits(w io.Writer, l check.ReportList) error {
 	var suites []junitSuite
 	for _, r := range l.Items {
-		suites = append(suites, r.junit(r.name()+" ")...)
+		suites = append(suites, suitesOf(r, r.Name()+" ")...)
 	}
 	return writeSuites(w, "kubectl fdb check --all-namespaces", suites)
 }
 
 // junit returns the suites of one cluster.
-func (r Report) junit(prefix string) []junitSuite {
+func suitesOf(r check.Report, prefix string) []junitSuite {
 	var suites []junitSuite
 	for _, item := range r.Items {
 		i := slices.IndexFunc(suites, func(s junitSuite) bool { return s.Name == prefix+item.Family })
 		if i < 0 {
 			i, suites = len(suites), append(suites, junitSuite{Name: prefix + item.Family})
 		}
-		suites[i].add(item.junit(r, prefix))
+		suites[i].add(caseOf(r, item, prefix))
 	}
 	if r.Problem != "" {
 		s := junitSuite{Name: prefix + "cluster"}
-		s.add(junitCase{Name: "the cluster can be checked", Classname: s.Name, Error: &junitReason{Message: r.Problem, Type: string(NotChecked)}})
+		s.add(junitCase{Name: "the cluster can be checked", Classname: s.Name, Error: &junitReason{Message: r.Problem, Type: string(check.NotChecked)}})
 		suites = append(suites, s)
 	}
 	return suites
@@ -102,26 +103,26 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func (i Item) junit(r Report, prefix string) junitCase {
+func caseOf(r check.Report, i check.Item, prefix string) junitCase {
 	c := junitCase{Name: i.Rule + " " + i.Title, Classname: prefix + i.Family}
 	matters := i.Severity.AtLeast(r.FailOn)
 	switch {
-	case i.Outcome == Skipped:
+	case i.Outcome == check.Skipped:
 		c.Skipped = &junitReason{Message: i.Reason}
-	case i.Outcome == NotChecked && matters:
-		c.Error = &junitReason{Message: "not checked: " + i.Reason, Type: string(NotChecked)}
-	case i.Outcome == NotChecked:
+	case i.Outcome == check.NotChecked && matters:
+		c.Error = &junitReason{Message: "not checked: " + i.Reason, Type: string(check.NotChecked)}
+	case i.Outcome == check.NotChecked:
 		c.Skipped = &junitReason{Message: "not checked: " + i.Reason}
 	case len(i.Findings) > 0 && matters:
-		c.Failure = &junitReason{Message: i.Findings[0].Message, Type: string(i.Severity), Text: i.lines()}
+		c.Failure = &junitReason{Message: i.Findings[0].Message, Type: string(i.Severity), Text: linesOf(i)}
 	case len(i.Findings) > 0:
-		c.Out = i.lines()
+		c.Out = linesOf(i)
 	}
 	return c
 }
 
 // lines returns all findings as text.
-func (i Item) lines() string {
+func linesOf(i check.Item) string {
 	var b strings.Builder
 	for _, f := range i.Findings {
 		fmt.Fprintf(&b, "%s: %s\n  %s\n  fix: %s\n", i.Severity, f.Message, strings.Join(f.Subjects, ", "), f.Fix)

@@ -6,13 +6,14 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteMarkdowns prints the reports of several clusters, one after the other.
-func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
+func WriteMarkdowns(w io.Writer, l check.ReportList, o ui.ListOptions) error {
 	for n, r := range l.Items {
 		if n > 0 {
 			if _, err := fmt.Fprintln(w); err != nil {
@@ -27,11 +28,11 @@ func WriteMarkdowns(w io.Writer, l ReportList, o ui.ListOptions) error {
 }
 
 // WriteMarkdown prints a report for a comment or the summary page of a CI system.
-func WriteMarkdown(w io.Writer, r Report, o ui.ListOptions) error {
+func WriteMarkdown(w io.Writer, r check.Report, o ui.ListOptions) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s/%s: %s\n\n%s\n", inline(r.Metadata.Namespace), inline(r.Metadata.Cluster), inline(string(r.Verdict)), inline(sentence(r.Text())))
 	o.Wide = false
-	for n, row := range r.rows(o) {
+	for n, row := range rowsOf(r, o) {
 		if n == 0 {
 			b.WriteString("\n| rule | severity | subject | count | since | message | fix |\n|---|---|---|---|---|---|---|\n")
 		}

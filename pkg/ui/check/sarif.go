@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -81,14 +82,14 @@ type (
 // WriteSARIF prints a report in the format of static analysis. The subjects are logical
 // locations, since findings have no line in a file. Rules that were not checked or were
 // skipped are notifications.
-func WriteSARIF(w io.Writer, r Report) error { return writeRuns(w, r.sarif()) }
+func WriteSARIF(w io.Writer, r check.Report) error { return writeRuns(w, runOf(r)) }
 
 // WriteSARIFs prints the reports of several clusters: a run for each, with its name.
-func WriteSARIFs(w io.Writer, l ReportList) error {
+func WriteSARIFs(w io.Writer, l check.ReportList) error {
 	runs := []sarifRun{}
 	for _, r := range l.Items {
-		run := r.sarif()
-		run.Details = &sarifDetails{ID: "kubectl-fdb-check/" + r.name() + "/"}
+		run := runOf(r)
+		run.Details = &sarifDetails{ID: "kubectl-fdb-check/" + r.Name() + "/"}
 		runs = append(runs, run)
 	}
 	return writeRuns(w, runs...)
@@ -99,22 +100,22 @@ func writeRuns(w io.Writer, runs ...sarifRun) error {
 }
 
 // sarif returns the run of one cluster.
-func (r Report) sarif() sarifRun {
+func runOf(r check.Report) sarifRun {
 	name, version, _ := strings.Cut(r.Metadata.Tool, " ")
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: name, Version: version, Rules: []sarifRule{}}},
-		Invocations: []sarifInvocation{{Successful: r.Verdict != VerdictCannotTell, Notifications: []sarifNotification{}}},
+		Invocations: []sarifInvocation{{Successful: r.Verdict != check.VerdictCannotTell, Notifications: []sarifNotification{}}},
 		Results:     []sarifResult{},
 	}
 	for i, item := range r.Items {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, item.sarifRule())
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, ruleOf(item))
 		for _, f := range item.Findings {
-			run.Results = append(run.Results, r.sarifResult(i, item, f))
+			run.Results = append(run.Results, resultOf(r, i, item, f))
 		}
 		if item.Reason != "" {
-			outcome := NotChecked
-			if item.Outcome == Skipped {
-				outcome = Skipped
+			outcome := check.NotChecked
+			if item.Outcome == check.Skipped {
+				outcome = check.Skipped
 			}
 			run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{
 				Rule: &sarifReference{item.Rule, i}, Level: "warning", Message: sarifText{string(outcome) + ": " + item.Reason},
@@ -122,20 +123,20 @@ func (r Report) sarif() sarifRun {
 		}
 	}
 	if r.Problem != "" {
-		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{Level: "error", Message: sarifText{string(NotChecked) + ": " + r.Problem}})
+		run.Invocations[0].Notifications = append(run.Invocations[0].Notifications, sarifNotification{Level: "error", Message: sarifText{string(check.NotChecked) + ": " + r.Problem}})
 	}
 	return run
 }
 
-func (i Item) sarifRule() sarifRule {
+func ruleOf(i check.Item) sarifRule {
 	return sarifRule{
 		ID: i.Rule, ShortDescription: sarifText{i.Title}, FullDescription: sarifText{i.Explanation},
-		Configuration: sarifConfiguration{i.Severity.sarif()}, Properties: sarifProperties{[]string{i.Family, string(i.Severity)}},
+		Configuration: sarifConfiguration{levelOf(i.Severity)}, Properties: sarifProperties{[]string{i.Family, string(i.Severity)}},
 	}
 }
 
-func (r Report) sarifResult(index int, i Item, f FindingView) sarifResult {
-	result := sarifResult{RuleID: i.Rule, RuleIndex: index, Level: i.Severity.sarif(), Message: sarifText{f.Message + "\nfix: " + f.Fix}, Locations: []sarifLocation{}}
+func resultOf(r check.Report, index int, i check.Item, f check.FindingView) sarifResult {
+	result := sarifResult{RuleID: i.Rule, RuleIndex: index, Level: levelOf(i.Severity), Message: sarifText{f.Message + "\nfix: " + f.Fix}, Locations: []sarifLocation{}}
 	for _, subject := range f.Subjects {
 		result.Locations = append(result.Locations, sarifLocation{[]sarifLogical{{
 			Name: r.Metadata.Namespace + "/" + r.Metadata.Cluster + "/" + subject, Kind: "resource",
@@ -145,11 +146,11 @@ func (r Report) sarifResult(index int, i Item, f FindingView) sarifResult {
 }
 
 // sarif returns the SARIF level of a severity; the highest is error.
-func (s Severity) sarif() string {
+func levelOf(s check.Severity) string {
 	switch s {
-	case Critical, Error:
+	case check.Critical, check.Error:
 		return "error"
-	case Warning:
+	case check.Warning:
 		return "warning"
 	default:
 		return "note"

@@ -3,11 +3,12 @@ package check
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -29,41 +30,41 @@ var columns = []layout.Column{
 
 // WriteTable prints a row per finding, and one for all rules that were not evaluated for the
 // same reason. Wide tables have all subjects, and a row for each rule.
-func WriteTable(w io.Writer, r Report, o ui.ListOptions) error {
-	t := ui.Table{NoHeaders: o.NoHeaders, Columns: columns, Rows: r.rows(o)}
+func WriteTable(w io.Writer, r check.Report, o ui.ListOptions) error {
+	t := ui.Table{NoHeaders: o.NoHeaders, Columns: columns, Rows: rowsOf(r, o)}
 	if len(t.Rows) == 0 {
 		return nil
 	}
 	return t.Write(w)
 }
 
-func (r Report) rows(o ui.ListOptions) [][]string {
+func rowsOf(r check.Report, o ui.ListOptions) [][]string {
 	var rows [][]string
 	for _, item := range r.Items {
 		for _, f := range item.Findings {
-			subjects := f.subjects()
+			subjects := someOf(f.Subjects)
 			if o.Wide {
-				subjects = f.allSubjects()
+				subjects = allOf(f.Subjects)
 			}
-			rows = append(rows, []string{item.Rule, string(item.Severity), subjects, strconv.Itoa(f.Count), f.since(o), f.Message, f.Fix})
+			rows = append(rows, []string{item.Rule, string(item.Severity), subjects, strconv.Itoa(f.Count), sinceOf(f, o), f.Message, f.Fix})
 		}
 		if o.Wide {
-			rows = append(rows, item.rest()...)
+			rows = append(rows, restOf(item)...)
 		}
 	}
 	if o.Wide {
 		return rows
 	}
-	return append(rows, r.notChecked()...)
+	return append(rows, notCheckedIn(r)...)
 }
 
-// rest returns the row of a rule without findings, or that was evaluated in part.
-func (i Item) rest() [][]string {
+// restOf returns the row of a rule without findings, or that was evaluated in part.
+func restOf(i check.Item) [][]string {
 	switch {
-	case i.Outcome == Failed && i.Reason == "":
+	case i.Outcome == check.Failed && i.Reason == "":
 		return nil
-	case i.Outcome == Failed:
-		return [][]string{{i.Rule, string(NotChecked), "-", "-", "-", i.Reason, "-"}}
+	case i.Outcome == check.Failed:
+		return [][]string{{i.Rule, string(check.NotChecked), "-", "-", "-", i.Reason, "-"}}
 	case i.Reason != "":
 		return [][]string{{i.Rule, string(i.Outcome), "-", "-", "-", i.Reason, "-"}}
 	default:
@@ -71,12 +72,12 @@ func (i Item) rest() [][]string {
 	}
 }
 
-// notChecked returns a row for all rules that were not evaluated for the same reason.
-func (r Report) notChecked() [][]string {
+// notCheckedIn returns a row for all rules that were not evaluated for the same reason.
+func notCheckedIn(r check.Report) [][]string {
 	var reasons []string
 	rules := map[string][]string{}
 	for _, item := range r.Items {
-		if item.Reason == "" || item.Outcome == Skipped {
+		if item.Reason == "" || item.Outcome == check.Skipped {
 			continue
 		}
 		if rules[item.Reason] == nil {
@@ -86,22 +87,22 @@ func (r Report) notChecked() [][]string {
 	}
 	var rows [][]string
 	for _, reason := range reasons {
-		codes := FindingView{Subjects: rules[reason]}
-		rows = append(rows, []string{"-", string(NotChecked), codes.subjects(), strconv.Itoa(len(codes.Subjects)), "-", reason, "-"})
+		codes := rules[reason]
+		rows = append(rows, []string{"-", string(check.NotChecked), someOf(codes), strconv.Itoa(len(codes)), "-", reason, "-"})
 	}
 	return rows
 }
 
-func (f FindingView) allSubjects() string { return strings.Join(f.Subjects, ",") }
+func allOf(subjects []string) string { return strings.Join(subjects, ",") }
 
-func (f FindingView) subjects() string {
-	if len(f.Subjects) <= maxNamed+1 {
-		return f.allSubjects()
+func someOf(subjects []string) string {
+	if len(subjects) <= maxNamed+1 {
+		return allOf(subjects)
 	}
-	return fmt.Sprintf("%s,+%d", strings.Join(f.Subjects[:maxNamed], ","), len(f.Subjects)-maxNamed)
+	return fmt.Sprintf("%s,+%d", strings.Join(subjects[:maxNamed], ","), len(subjects)-maxNamed)
 }
 
-func (f FindingView) since(o ui.ListOptions) string {
+func sinceOf(f check.FindingView, o ui.ListOptions) string {
 	switch {
 	case f.Since == nil:
 		return phrase.Nothing
@@ -113,7 +114,7 @@ func (f FindingView) since(o ui.ListOptions) string {
 }
 
 // WriteRules prints the rules themselves: their titles, and the meaning of a finding.
-func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
+func WriteRules(w io.Writer, rules []check.Rule, o ui.ListOptions) error {
 	t := ui.Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
 		{Name: "RULE"},
 		{Name: "SEVERITY"},
@@ -126,46 +127,19 @@ func WriteRules(w io.Writer, rules []Rule, o ui.ListOptions) error {
 	return t.Write(w)
 }
 
-// RuleList is the document of `check --list`.
-type RuleList struct {
-	inspect.Document
-	Items []RuleView `json:"items"`
-}
-
-// RuleView is one rule.
-type RuleView struct {
-	Rule        string   `json:"rule"`
-	Family      string   `json:"family"`
-	Severity    Severity `json:"severity"`
-	Title       string   `json:"title"`
-	Explanation string   `json:"explanation"`
-}
-
-// NewRuleList returns the document.
-func NewRuleList(m inspect.Metadata, rules []Rule) RuleList {
-	l := RuleList{Document: inspect.NewDocument("CheckRuleList", m, time.Time{}, inspect.SourceLive), Items: []RuleView{}}
-	for _, r := range rules {
-		l.Items = append(l.Items, RuleView{r.Code, r.Family(), r.Severity, r.Title, r.Why})
-	}
-	return l
-}
-
-// Named returns the rules of these codes or families, or all without names; unknown is the
-// first name that no rule has.
-func Named(names []string) (rules []Rule, unknown string) {
-	for _, name := range names {
-		known := false
-		for _, r := range Rules() {
-			known = known || named(r, []string{name})
+// WriteTables prints the findings of all clusters in one table.
+func WriteTables(w io.Writer, l check.ReportList, o ui.ListOptions) error {
+	t := ui.Table{NoHeaders: o.NoHeaders, Columns: slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, columns)}
+	for _, r := range l.Items {
+		if r.Problem != "" {
+			t.Rows = append(t.Rows, []string{r.Name(), "-", string(check.NotChecked), "-", "-", "-", r.Problem, "-"})
 		}
-		if !known {
-			return nil, name
+		for _, row := range rowsOf(r, o) {
+			t.Rows = append(t.Rows, append([]string{r.Name()}, row...))
 		}
 	}
-	for _, r := range Rules() {
-		if len(names) == 0 || named(r, names) {
-			rules = append(rules, r)
-		}
+	if len(t.Rows) == 0 {
+		return nil
 	}
-	return rules, ""
+	return t.Write(w)
 }

@@ -2,15 +2,11 @@ package check
 
 import (
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // ReportList is the document of `check -A`: the report of each cluster.
@@ -45,7 +41,7 @@ func (l ReportList) Text() string {
 	var words []string
 	for _, r := range l.Items {
 		if r.Verdict != VerdictPassed {
-			words = append(words, r.name()+": "+r.Text())
+			words = append(words, r.Name()+": "+r.Text())
 		}
 	}
 	if len(words) == 0 {
@@ -54,21 +50,5 @@ func (l ReportList) Text() string {
 	return fmt.Sprintf("%s checked, %d not passed: %s", phrase.Count(len(l.Items), "cluster"), len(words), strings.Join(words, "; "))
 }
 
-func (r Report) name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }
-
-// WriteTables prints the findings of all clusters in one table.
-func WriteTables(w io.Writer, l ReportList, o ui.ListOptions) error {
-	t := ui.Table{NoHeaders: o.NoHeaders, Columns: slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, columns)}
-	for _, r := range l.Items {
-		if r.Problem != "" {
-			t.Rows = append(t.Rows, []string{r.name(), "-", string(NotChecked), "-", "-", "-", r.Problem, "-"})
-		}
-		for _, row := range r.rows(o) {
-			t.Rows = append(t.Rows, append([]string{r.name()}, row...))
-		}
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	return t.Write(w)
-}
+// Name returns the namespace and the name of the cluster.
+func (r Report) Name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }
