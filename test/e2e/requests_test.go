@@ -20,6 +20,8 @@ import (
 type wire struct {
 	mu       sync.Mutex
 	requests []string
+	// running counts the programs in pods that have not ended, by their command.
+	running map[string]int
 }
 
 // kubeconfig returns a kubeconfig whose API server is the sandbox's, through a proxy that keeps
@@ -43,9 +45,7 @@ func (w *wire) kubeconfig(t *testing.T) string {
 		Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		w.mu.Lock()
-		w.requests = append(w.requests, inText(r))
-		w.mu.Unlock()
+		defer w.count(inText(r))()
 		proxy.ServeHTTP(answer, r)
 	}))
 	t.Cleanup(server.Close)
@@ -56,6 +56,25 @@ contexts: [{name: wire, context: {cluster: wire, user: wire}}]
 clusters: [{name: wire, cluster: {server: %s}}]
 users: [{name: wire, user: {}}]
 `, server.URL))
+}
+
+// count counts a request until it ends. A command that still runs in another pod is not counted again: a pod that is
+// slow, as on a busy machine, is not waited for.
+func (w *wire) count(request string) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running[request] == 0 || !strings.HasPrefix(request, "exec ") {
+		w.requests = append(w.requests, request)
+	}
+	if w.running == nil {
+		w.running = map[string]int{}
+	}
+	w.running[request]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.running[request]--
+	}
 }
 
 // inText is a request with the command that it runs in a pod, if any.

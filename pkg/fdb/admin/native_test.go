@@ -57,7 +57,7 @@ func serve(t *testing.T, simulation *fdbsim.Simulation, connection string) strin
 				return
 			}
 			go func() {
-				if err := simulation.ServeClient(ctx, "7.3.79", realFiles{}, c); err != nil && ctx.Err() == nil {
+				if err := fdbsim.ServeClient(ctx, func(string) *fdbsim.Simulation { return simulation }, "7.3.79", realFiles{}, c); err != nil && ctx.Err() == nil {
 					t.Errorf("serving the client library: %v", err)
 				}
 			}()
