@@ -96,6 +96,8 @@ var besideSpec = [][]string{
 	{"maintenance", "off", "sample", "--yes"},
 	{"include", "sample", "--all", "--yes"},
 	{"uncordon", "node-1", "-c", "sample", "--yes"},
+	{"cli", "sample", "--", "status"},
+	{"exec", "sample", "--", "ls"},
 }
 
 func TestReadingNeverRequiresAValidSpec(t *testing.T) {

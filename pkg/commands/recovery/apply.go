@@ -99,13 +99,13 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := session.RequireValid(env, cluster); err != nil {
-		return err
-	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	p, err := readPlan(o.plan, key)
 	if err != nil {
+		return err
+	}
+	if err := specUsable(env, cluster, p); err != nil {
 		return err
 	}
 	if err := o.confirmMatches(p); err != nil {
@@ -154,6 +154,15 @@ func (o applyOptions) allowed(ctx context.Context, env *session.Env, current rea
 		}
 	}
 	return nil
+}
+
+// specUsable refuses a plan that creates pods or PVCs, as the spec describes them, of a cluster whose spec is invalid.
+// An outage is no time to be kept from the other steps, such as another connection string.
+func specUsable(env *session.Env, c *v1beta2.FoundationDBCluster, p recovery.Plan) error {
+	if len(p.Create)+len(p.Bind) == 0 {
+		return nil
+	}
+	return session.RequireValid(env, c)
 }
 
 // templatesAllowed refuses a plan that creates pods from templates which the restrictions of the run forbid.

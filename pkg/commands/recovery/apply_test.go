@@ -29,6 +29,27 @@ func TestARecoveryRequiresAnAuditFileThatCanBeContinued(t *testing.T) {
 	}
 }
 
+func TestARecoveryRequiresAValidSpecOnlyToCreateObjects(t *testing.T) {
+	c := &v1beta2.FoundationDBCluster{}
+	c.Spec.Version = "seven"
+	env := session.NewEnv()
+	for name, tc := range map[string]struct {
+		p    recovery.Plan
+		want int
+	}{
+		"pods":                        {recovery.Plan{Create: []recovery.Creation{{Pod: "sample-log-1"}}}, exit.ExitUsage},
+		"PVCs":                        {recovery.Plan{Bind: []recovery.Binding{{PVC: "sample-log-1-data"}}}, exit.ExitUsage},
+		"another connection string":   {recovery.Plan{From: "a:b@1.1.1.1:4501", To: "a:b@1.1.1.2:4501"}, exit.ExitDone},
+		"groups of the status, alone": {recovery.Plan{Rebuild: []recovery.Rebuilt{{}}}, exit.ExitDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := specUsable(env, c, tc.p); exit.Code(err) != tc.want {
+				t.Errorf("got %v, want exit code %d", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestARecoveryCreatesNoPodThatTheRestrictionsForbid(t *testing.T) {
 	c := &v1beta2.FoundationDBCluster{}
 	c.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
