@@ -97,6 +97,7 @@ type history struct {
 	down       map[string]string                // nodes of the pods that are down by our hand
 	buckets    map[string]string                // distribution keys that these had
 	endings    map[*sim.Cluster]conclusion      // of the last pass of each
+	records    map[*sim.Cluster]recorded        // what the last passes of each only recorded
 	passError  error
 	settling   bool
 	violations []violation
@@ -124,7 +125,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{}, change: change, story: story,
+		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, records: map[*sim.Cluster]recorded{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {

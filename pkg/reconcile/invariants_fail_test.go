@@ -83,6 +83,11 @@ func TestEveryInvariantCanFail(t *testing.T) {
 				return []plan.Action{a}
 			}),
 		},
+		"taints are recorded with the time of each pass": {
+			"passes do not record the same continuously", nothing, rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{plan.RecordTaints{Pod: s.Pod(pick(s, isStorage)[0]).Name, Seen: map[string]int64{"example.com/drain": h.w.Now().Unix()}}}
+			}),
+		},
 		"a view takes no notice of ratekeeper": {
 			"no cluster is called healthy whose database starts no transactions", func(h *history) {
 				fault("all disks are full", fdbsim.Faults{FullDisks: true})(h, nil)

@@ -58,6 +58,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"no data is lost", afterPass, losesData},
 	{"a pass runs to its end", afterPass, breaksOff},
 	{"no cluster is called healthy whose database starts no transactions", afterPass, callsHealthy},
+	{"passes do not record the same continuously", afterPass, recordsAgain},
 	{"a history converges once troubles end", atTheEnd, doesNotConverge},
 	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
 	{"a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},

@@ -1,0 +1,62 @@
+package reconcile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+)
+
+// recorded is what a pass recorded, without times, if it did nothing else.
+type recorded struct {
+	acted int    // the number of actions up to the end of the pass
+	text  string // empty if it did something else, or nothing
+	times int    // how many passes in a row
+}
+
+// mostRecords is how many passes in a row may record the same: one that dates what was undated, and one more for what
+// changed and changed back between two passes.
+const mostRecords = 2
+
+// recordsAgain finds passes that write nothing but the time. A cluster with nothing to do, or that waits, would be
+// written to by each pass: a watch runs one at every change, its own included.
+func recordsAgain(h *history, _ *deed) string {
+	before := h.records[h.w]
+	now := recorded{acted: len(h.w.Acted)}
+	var words []string
+	for _, a := range h.w.Acted[before.acted:] {
+		switch a.(type) {
+		case plan.RecordTaints:
+			words = append(words, a.Describe())
+		case plan.WriteStatus:
+			words = append(words, h.statusWithoutTimes())
+		default:
+			h.records[h.w] = now
+			return ""
+		}
+	}
+	if now.text = strings.Join(words, "; "); now.text != "" {
+		now.times = 1
+		if now.text == before.text {
+			now.times = before.times + 1
+		}
+	}
+	h.records[h.w] = now
+	if now.times <= mostRecords {
+		return ""
+	}
+	return fmt.Sprintf("%d passes in a row: %.200s", now.times, now.text)
+}
+
+var timesInJSON = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|:\d{9,}`)
+
+// statusWithoutTimes is the status that the API server has.
+func (h *history) statusWithoutTimes() string {
+	text, err := json.Marshal(h.w.Resource.Status)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return "status " + timesInJSON.ReplaceAllString(string(text), ":0")
+}
