@@ -76,7 +76,7 @@ func TestPodTemplateContainersKeepTheirOrder(t *testing.T) {
 	n := normalized(t, cluster(func(c *FoundationDBCluster) {
 		c.Spec.Processes = map[ProcessClass]ProcessSettings{
 			ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: given}}},
-			ProcessClassLog:     {CustomParameters: FoundationDBCustomParameters{"a=1"}},
+			ProcessClassLog:     {CustomParameters: FoundationDBCustomParameters{"knob_a=1"}},
 		}
 	}))
 	want := []corev1.Container{

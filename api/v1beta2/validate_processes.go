@@ -9,6 +9,9 @@ import (
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // The bounds of custom parameters. Source: the CRD.
@@ -32,6 +35,7 @@ func (c *FoundationDBCluster) checkProcesses(spec *field.Path) field.ErrorList {
 			errs = append(errs, field.NotSupported(path, class, append(ProcessClasses(), ProcessClassGeneral)))
 		}
 		errs = append(errs, settings.CustomParameters.check(path.Child("customParameters"), "datadir")...)
+		errs = append(errs, settings.CustomParameters.checkServerOptions(path.Child("customParameters"))...)
 		errs = append(errs, settings.checkImages(path.Child("podTemplate", "spec"))...)
 	}
 	return errs
@@ -75,6 +79,23 @@ func (p FoundationDBCustomParameters) check(path *field.Path, reserved ...string
 			errs = append(errs, field.Forbidden(path.Index(i), fmt.Sprintf("%s is set elsewhere: remove the parameter", name)))
 		}
 		seen[name] = true
+	}
+	return errs
+}
+
+// checkServerOptions rejects names that fdbserver does not know. It ends at its start with one, and so would all
+// processes, which restart at once for a changed parameter.
+func (p FoundationDBCustomParameters) checkServerOptions(path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, parameter := range p {
+		name, wrong := parameter.flaw()
+		if wrong != "" || slices.Contains(monitorParameters, name) || fdb.IsServerOption(name) {
+			continue // check reports what else is wrong
+		}
+		typed := strings.ReplaceAll(name, "-", "_")
+		errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
+			"must be knob_NAME, or an option of fdbserver that takes a value: no process starts with %s%s",
+			typed, phrase.OrMeant(typed, fdb.ServerOptionsFor(typed)))))
 	}
 	return errs
 }

@@ -27,6 +27,11 @@ var invalidInputs = map[string]struct {
 			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knob_x"}},
 		}
 	}, "customParameters", false},
+	"a custom parameter that fdbserver does not know": {func(g *given) {
+		g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
+			v1beta2.ProcessClassGeneral: {CustomParameters: v1beta2.FoundationDBCustomParameters{"knbo_x=1"}},
+		}
+	}, "did you mean knob_x?", false},
 	"an annotation that is no JSON": {func(g *given) {
 		g.cluster.Resource.Annotations = map[string]string{v1beta2.AnnotationDistributionConfig: "{"}
 	}, v1beta2.AnnotationDistributionConfig, false},

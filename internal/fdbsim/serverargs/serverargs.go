@@ -99,7 +99,7 @@ func (a *Args) set(o option) error {
 		var severity int
 		severity, err = strconv.Atoi(o.value)
 		a.WithoutEvents = severity > eventSeverity
-	case !slices.Contains(serverOptions, name) && !strings.HasPrefix(name, "knob_"):
+	case !fdb.IsServerOption(name) && !slices.Contains(shortOptions, name) && !slices.Contains(serverSwitches, name):
 		err = fmt.Errorf("unknown option --%s", o.name)
 	}
 	return err
@@ -114,14 +114,8 @@ func (a *Args) setClass(name string) error {
 	return nil
 }
 
-// serverOptions are the options that fdbserver takes and the model has no use for.
-var serverOptions = []string{
-	"listen_address", "l", "logdir", "L", "loggroup", "log_group", "logsize", "maxlogs", "maxlogssize",
-	"trace_format", "cache_memory", "M", "m", "storage_memory", "parentpid", "newconsole", "noconsole", "knobs",
-	"tls_certificate_file", "tls_key_file", "tls_ca_file", "tls_verify_peers", "tls_password", "no_config_db",
-	"memory_vsize", "datadistributor", "io_trust_seconds", "io_trust_warn_only", "trace_format", "buggify", "metrics_cluster",
-	"tracer", "authorization_public_key_file", "config_path", "use_test_config_db", "no_config_path", "consistency_check_requests",
-}
+// shortOptions are the names of one letter of options that fdbserver takes and the model has no use for.
+var shortOptions = []string{"l", "L", "M", "m"}
 
 var serverSwitches = []string{"newconsole", "noconsole", "no_config_db", "io_trust_warn_only", "use_test_config_db", "version", "v"}
 
