@@ -1,10 +1,14 @@
 package commands
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -25,6 +29,19 @@ func TestAViewIsShownWithinItsLimitWhenToolsHangInAllPods(t *testing.T) {
 			if all := g.out.String() + g.err.String(); !strings.Contains(all, "no answer within 30s") {
 				t.Errorf("%s: exit code %d, without the reason:\n%s", words, code, all)
 			}
+		}
+	})
+}
+
+// A recovery plan tells a lost quorum from a slow database, so it does not end where a view does.
+func TestARecoveryPlanWaitsLongerForTheDatabaseThanAView(t *testing.T) {
+	gaze(t, func(g *gazed) {
+		g.tool = func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New("no route to pods") }
+		g.hang(plan.Database)
+		began := time.Now()
+		g.run("recover", "plan", "sample")
+		if took := time.Since(began); took <= session.ViewLimit || strings.Contains(g.out.String(), "no answer within 30s") {
+			t.Errorf("took %s:\n%s", took, &g.out)
 		}
 	})
 }

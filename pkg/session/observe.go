@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -44,6 +45,8 @@ type ClusterReader struct {
 	Nodes bool
 	// Asks are the facets queried from the cluster's pods; 0 means all.
 	Asks plan.Facet
+	// Within is how long the tools may take together; 0 means ViewLimit.
+	Within time.Duration
 	// More reads additional facts for the user; nil for none.
 	More func(context.Context, Reader, *plan.Snapshot) error
 }
@@ -78,7 +81,7 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 	facts.Warnings = append(facts.Warnings, facts.Lease.Warnings()...)
 	requested := make(chan error, 1)
 	full := snapshot
-	limited, done := LimitedView(ctx)
+	limited, done := live.Limited(ctx, cmp.Or(o.Within, ViewLimit))
 	defer done()
 	go func() { requested <- o.ask(limited, conn, &full) }()
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -83,9 +84,13 @@ type reading struct {
 	session  session.Session
 }
 
+// readLimit is how long the tools may take together. A plan decides about data, so it waits longer than a view for the
+// answer that tells a lost quorum from a slow one: two pods one after the other, of which each may take a minute.
+const readLimit = 2 * time.Minute
+
 // read reads a cluster, without a quorum if necessary.
 func read(ctx context.Context, env *session.Env, key types.NamespacedName) (reading, error) {
-	observed, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Read(ctx)
+	observed, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database, Within: readLimit}.Read(ctx)
 	if err != nil {
 		return reading{}, exit.CauseOf(ctx, err)
 	}
