@@ -55,13 +55,30 @@ func TestUpdatesAreProposedForEveryModuleAndTheActions(t *testing.T) {
 	}
 }
 
+var (
+	usedAction = regexp.MustCompile(`uses: ["']?([\w.-]+/[^\s@"']+@[^\s"']+)["']?(.*)`)
+	byCommit   = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
+)
+
+// ownAction is ours: pages name a release of it, and its commit is unknown before.
+const ownAction = "kubectl-fdb/kubectl-fdb/"
+
+// usesIn returns how many actions a text uses, and those that no commit names.
+func usesIn(text string) (uses int, unnamed []string) {
+	for _, match := range usedAction.FindAllStringSubmatch(text, -1) {
+		uses++
+		if !byCommit.MatchString(match[1] + match[2]) {
+			unnamed = append(unnamed, match[1])
+		}
+	}
+	return uses, unnamed
+}
+
 // A tag can be moved to other code, which then runs with the rights of a release; a commit cannot. The
 // comment names its release to readers, and to what proposes updates.
 func TestActionsAreNamedByCommit(t *testing.T) {
-	used := regexp.MustCompile(`uses: (actions/\S+)(.*)`)
-	byCommit := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40} # v[0-9]+\.[0-9]+\.[0-9]+$`)
 	uses := 0
-	for _, pattern := range []string{".github/workflows/*.yaml", "docs/ci/*.yaml", "docs/*.md"} {
+	for _, pattern := range []string{".github/workflows/*.yaml", "docs/ci/*.yaml", "docs/*.md", "manifests/pipelines/*/action.yml"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -71,15 +88,34 @@ func TestActionsAreNamedByCommit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, match := range used.FindAllStringSubmatch(string(content), -1) {
-				uses++
-				if !byCommit.MatchString(match[1] + match[2]) {
-					t.Errorf("%s uses %s", file, match[1])
+			n, unnamed := usesIn(string(content))
+			uses += n
+			for _, action := range unnamed {
+				if filepath.Ext(file) != ".md" || !strings.HasPrefix(action, ownAction) {
+					t.Errorf("%s uses %s", file, action)
 				}
 			}
 		}
 	}
 	if uses < 10 {
 		t.Errorf("%d uses of actions were found", uses)
+	}
+}
+
+func TestActionsOfEveryOwnerAreNamedByCommit(t *testing.T) {
+	commit := strings.Repeat("a1", 20)
+	for text, want := range map[string][]string{
+		"- uses: actions/checkout@" + commit + " # v4.2.2":                   nil,
+		"- uses: github/codeql-action/upload-sarif@" + commit + " # v3.28.0": nil,
+		"- uses: ./.github/actions/own":                                      nil,
+		"- uses: actions/checkout@v4":                                        {"actions/checkout@v4"},
+		"- uses: docker/login-action@v3.4.0 # v3.4.0":                        {"docker/login-action@v3.4.0"},
+		"- uses: 'docker/login-action@main'":                                 {"docker/login-action@main"},
+		"- uses: sigstore/cosign-installer@" + commit[:12] + " # v3.8.1":     {"sigstore/cosign-installer@" + commit[:12]},
+		"- uses: golang/govulncheck-action@" + commit:                        {"golang/govulncheck-action@" + commit},
+	} {
+		if _, got := usesIn(text); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
 	}
 }
