@@ -47,3 +47,32 @@ func TestReleaseNotesRequireASectionOfTheVersion(t *testing.T) {
 		}
 	}
 }
+
+// The status of a new definition has null instead of a list of conditions for a moment: waiting for one fails at once.
+func TestTheDemoWaitsForADefinitionWithoutConditions(t *testing.T) {
+	script, err := os.ReadFile("demo.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, function, found := strings.Cut(string(script), "\nestablished() {\n")
+	function, _, ended := strings.Cut(function, "\n}\n")
+	if !found || !ended {
+		t.Fatal("the script has no function established")
+	}
+	dir := t.TempDir()
+	kubectl := "#!/bin/sh\necho \"$*\" >>" + dir + "/calls\n[ \"$(wc -l <" + dir + "/calls)\" -ge 2 ] || { echo 'error: .status.conditions accessor error: <nil>' >&2; exit 1; }\n"
+	for name, content := range map[string]string{"kubectl": kubectl, "sleep": "#!/bin/sh\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-euc", "crd=crd/x\nestablished() {\n"+function+"\n}\nestablished")
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+	if want := "wait --for=condition=Established --timeout=5s crd/x\n"; err != nil || string(calls) != want+want {
+		t.Errorf("%v: kubectl was called with %q", err, calls)
+	}
+}
