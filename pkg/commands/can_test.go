@@ -62,6 +62,23 @@ func (s withoutDryRuns) Observe(ctx context.Context, into *plan.Snapshot, facets
 	return err
 }
 
+// pinned is a cluster whose image has the tag of the version that it runs.
+func pinned(t *testing.T) *given {
+	t.Helper()
+	g := healthy(t)
+	g.cluster.Resource.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{Tag: "7.3.79"}}
+	return g
+}
+
+func TestPlanNamesTheTagThatContradictsTheVersion(t *testing.T) {
+	g := pinned(t)
+	g.cluster.Resource.Spec.Version = "7.3.80"
+	says := "blocked: CheckClientCompatibility: invalid spec: spec.mainContainer.imageConfigs[0].tag"
+	if code := g.run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), says) || strings.Contains(g.out.String(), "MarkForRemoval") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
 func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 	tests := map[string]struct {
 		given func(*testing.T) *given
@@ -105,15 +122,16 @@ func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 			g.gates = []plan.Check{{Question: "is no live operator managing this cluster?", Gate: plan.GateOperator, Evidence: "one is"}}
 			return g
 		}, args: []string{"reconcile", "sample"}, want: exit.ExitNo, says: "no: G-OPERATOR"},
-		"reconcile a cluster whose database does not report": {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "note: lock state unknown: the database is unavailable"},
-		"upgrade to a patch release":                         {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
-		"upgrade to an older version":                        {given: healthy, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
-		"upgrade to what it runs":                            {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
-		"upgrade to no version":                              {given: healthy, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
-		"upgrade to nothing":                                 {given: healthy, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
-		"nothing":                                            {given: healthy, want: exit.ExitUsage},
-		"something else":                                     {given: healthy, args: []string{"dance"}, want: exit.ExitUsage},
-		"one field":                                          {given: healthy, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
+		"reconcile a cluster whose database does not report":        {given: withoutAnswer, args: []string{"reconcile", "sample"}, want: exit.ExitDone, says: "note: lock state unknown: the database is unavailable"},
+		"upgrade to a patch release":                                {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitDone, says: "yes: sample may be upgraded from 7.3.79 to 7.3.80 now\n"},
+		"upgrade with an image that a tag keeps at the old version": {given: pinned, args: []string{"upgrade", "sample", "--to", "7.3.80"}, want: exit.ExitNo, says: "spec.mainContainer.imageConfigs[0].tag"},
+		"upgrade to an older version":                               {given: healthy, args: []string{"upgrade", "sample", "--to", "7.1.0"}, want: exit.ExitNo, says: "cannot be downgraded from 7.3.79 to 7.1.0"},
+		"upgrade to what it runs":                                   {given: healthy, args: []string{"upgrade", "sample", "--to", "7.3.79"}, want: exit.ExitDone, says: "note: the cluster already runs 7.3.79, the version in its spec\n"},
+		"upgrade to no version":                                     {given: healthy, args: []string{"upgrade", "sample", "--to", "new"}, want: exit.ExitUsage},
+		"upgrade to nothing":                                        {given: healthy, args: []string{"upgrade", "sample"}, want: exit.ExitUsage},
+		"nothing":                                                   {given: healthy, want: exit.ExitUsage},
+		"something else":                                            {given: healthy, args: []string{"dance"}, want: exit.ExitUsage},
+		"one field":                                                 {given: healthy, args: []string{"restart", "sample", "-o", "jsonpath={.answer}"}, want: exit.ExitDone, says: "yes"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
