@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -79,6 +80,38 @@ func TestDescribeOutputAndExitCodes(t *testing.T) {
 			}
 			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), tc.says) {
 				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			}
+		})
+	}
+}
+
+func TestDescribeNamesTheFinalizerThatHoldsAnObject(t *testing.T) {
+	hold := func(o metav1.Object, g *given) {
+		o.SetDeletionTimestamp(&metav1.Time{Time: g.cluster.Now().Add(-time.Hour)})
+		o.SetFinalizers([]string{"example.com/hold"})
+	}
+	tests := map[string]struct {
+		given func(*given, *v1beta2.ProcessGroupStatus)
+		says  []string
+	}{
+		"a pod": {func(g *given, group *v1beta2.ProcessGroupStatus) {
+			hold(g.cluster.Pods[group.PodName(g.cluster.Resource)], g)
+		}, []string{"does not terminate, waits for its finalizers example.com/hold; the controller that set it has to remove it"}},
+		"a PVC that no pod uses": {func(g *given, group *v1beta2.ProcessGroupStatus) {
+			delete(g.cluster.Pods, group.PodName(g.cluster.Resource))
+			hold(g.cluster.Volumes[group.PVCName(g.cluster.Resource)], g)
+		}, []string{"-data, which is being deleted", "no pod uses it any more; held by finalizer example.com/hold"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := healthy(t)
+			id := g.named("OTHER")
+			tc.given(g, g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)))
+			code := g.run("describe", "pg", "sample", id)
+			for _, want := range tc.says {
+				if code != exit.ExitDone || !strings.Contains(g.out.String(), want) {
+					t.Errorf("exit code %d, want %q: %s%s", code, want, &g.out, &g.err)
+				}
 			}
 		})
 	}
