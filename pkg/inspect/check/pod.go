@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -39,8 +41,8 @@ func pods() []Rule {
 			find: func(f Facts) ([]Finding, string) { return f.podsThat(notReady), "" },
 		},
 		{
-			Code: "POD-004", Severity: Warning, Title: "No pod terminates slowly",
-			Why:  "Its node may be lost: Kubernetes waits for the kubelet to confirm the end, and the process group waits with it.",
+			Code: "POD-004", Severity: Warning, Title: "No pod, PVC or service terminates slowly",
+			Why:  "A finalizer may hold it, or its node may be lost: Kubernetes waits for the kubelet to confirm the end. The process group waits with it, also one that was removed.",
 			find: slowToTerminate,
 		},
 		{
@@ -140,14 +142,27 @@ func notReady(p *corev1.Pod) string {
 }
 
 func slowToTerminate(f Facts) ([]Finding, string) {
-	finding := Finding{Message: fmt.Sprintf("it has been terminating for more than %s", f.Cluster.IgnoreTerminatingPodsFor()), Fix: f.fix("plan")}
-	for _, name := range slices.Sorted(maps.Keys(f.Pods)) {
-		if ended := f.Pods[name].DeletionTimestamp; ended != nil && f.Now.Sub(ended.Time) > f.Cluster.IgnoreTerminatingPodsFor() {
-			finding.Subjects = append(finding.Subjects, pod(name))
-			finding.began(ended.Time)
+	var found []Finding
+	for _, g := range f.Groups() {
+		for _, t := range readings.TerminatingOf(f.Snapshot, g) {
+			slow := t.Stuck || f.Now.Sub(t.Due) > f.Cluster.IgnoreTerminatingPodsFor()
+			endsWithPod := t.Pod != "" && len(t.Finalizers) == 0 // its pod is a finding, or DEL-003 has it
+			if !slow || endsWithPod {
+				continue
+			}
+			message := t.Text(f.Now)
+			if remedy := t.Remedy(); remedy != "" {
+				message += "; " + remedy
+			}
+			kind := strings.ToLower(t.Kind)
+			subject := kind + "/" + t.Name
+			if t.Kind == readings.KindPVC {
+				subject = claim(t.Name)
+			}
+			found = append(found, Finding{Subjects: []string{subject}, Message: message, Since: t.Due, Fix: []string{"describe", kind, t.Name}})
 		}
 	}
-	return finding.some(), ""
+	return found, ""
 }
 
 // waitsForever selects the classes whose pods should never leave a lost node.

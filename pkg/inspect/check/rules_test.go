@@ -164,7 +164,25 @@ var problems = map[string]problem{
 	"a crash loop":                     {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
 	"a pod that terminated":            {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
 	"a value that is none":             {"POD-007", onPod(func(p *corev1.Pod) { p.Annotations = map[string]string{v1beta2.AnnotationIPFamily: "moon"} }), `is "moon": must be 0, 4 or 6`, "fdb replace"},
-	"a pod that terminates forever":    {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "has been terminating", "fdb plan"},
+	"a pod that terminates forever":    {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "does not terminate for 60m", "describe pod"},
+	"a pod that a finalizer holds": {"POD-004", onPod(func(p *corev1.Pod) {
+		p.DeletionTimestamp, p.Finalizers = &metav1.Time{Time: noon.Add(-time.Hour)}, []string{"example.com/hold"}
+	}), "it has the finalizer example.com/hold; the controller that set it has to remove it", "describe pod"},
+	"a PVC of a removed group that a finalizer holds": {"POD-004", func(f *Facts) {
+		holdClaim(f, "example.com/hold")
+		delete(f.Pods, f.first("log").PodName(f.Cluster))
+		f.first("log").MarkForRemoval(noon.Add(-2 * time.Hour))
+		f.first("log").ExclusionTimestamp = &metav1.Time{Time: noon.Add(-2 * time.Hour)}
+	}, "does not terminate for 60m: it has the finalizer example.com/hold; the controller that set it has to remove it", "describe pvc"},
+	"a PVC that another pod uses": {"POD-004", func(f *Facts) {
+		holdClaim(f, "kubernetes.io/pvc-protection")
+		delete(f.Pods, f.first("log").PodName(f.Cluster))
+	}, "another pod uses it", "describe pvc"},
+	"a service that a finalizer holds": {"POD-004", func(f *Facts) {
+		f.Services[f.first("log").ServiceName(f.Cluster)] = &corev1.Service{ObjectMeta: metav1.ObjectMeta{
+			Name: "held", DeletionTimestamp: &metav1.Time{Time: noon.Add(-time.Hour)}, Finalizers: []string{"example.com/hold"},
+		}}
+	}, "service held does not terminate for 60m: it has the finalizer example.com/hold", "describe service held"},
 	"stateless pods that wait long":    {"POD-005", func(f *Facts) { f.Cluster.Spec.Processes = nil }, "15 s", `"tolerationSeconds":15`},
 	"the only copy may leave its node": {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
 	"a tainted node":                   {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
@@ -316,6 +334,12 @@ func TestCheckReportsOnlyFailuresThatWereNotDetected(t *testing.T) {
 
 func both(first, second func(*Facts)) func(*Facts) {
 	return func(f *Facts) { first(f); second(f) }
+}
+
+// holdClaim deletes a PVC an hour ago; the finalizer keeps it.
+func holdClaim(f *Facts, finalizer string) {
+	claim := f.Volumes[f.first("log").PVCName(f.Cluster)]
+	claim.DeletionTimestamp, claim.Finalizers = &metav1.Time{Time: noon.Add(-time.Hour)}, []string{finalizer}
 }
 
 func onPod(edit func(*corev1.Pod)) func(*Facts) {
