@@ -13,7 +13,7 @@ func settings() []Rule {
 	return []Rule{
 		{
 			Code: "CFG-001", Severity: Error, Title: "The API server kept all fields of the spec",
-			Why:  "The API server drops fields that its CRD does not have without an error: those of v1beta1, misspelled ones, and with the CRD of the operator those of this program. The spec is not what was applied. Fields of the manifest of the last kubectl apply are compared; a patch and a server-side apply leave no trace of dropped fields.",
+			Why:  "The API server drops fields that its CRD does not have without an error: those of v1beta1, misspelled ones, and with the CRD of the operator those of this program. The spec is not what was applied. Fields of the manifest of the last kubectl apply are compared; a patch and a server-side apply leave no trace of dropped fields: managedFields has none of them either, because the API server drops them before it records managed fields.",
 			find: droppedFields,
 		},
 		{
