@@ -33,7 +33,7 @@ func TestAViewIsShownWithinItsLimitWhenToolsHangInAllPods(t *testing.T) {
 	})
 }
 
-// A recovery plan tells a lost quorum from a slow database, so it does not end where a view does.
+// A recovery plan distinguishes a lost quorum from a slow database, so it does not end where a view does.
 func TestARecoveryPlanWaitsLongerForTheDatabaseThanAView(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		g.tool = func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New("no route to pods") }

@@ -85,7 +85,7 @@ type reading struct {
 }
 
 // readLimit is how long the tools may take together. A plan decides about data, so it waits longer than a view for the
-// answer that tells a lost quorum from a slow one: two pods one after the other, of which each may take a minute.
+// answer that distinguishes a lost quorum from a slow one: two pods one after the other, of which each may take a minute.
 const readLimit = 2 * time.Minute
 
 // read reads a cluster, without a quorum if necessary.
