@@ -43,3 +43,39 @@ func TestAPodIsDeletedOnlyToBeRecreated(t *testing.T) {
 		})
 	}
 }
+
+func TestAPodThatRunsIsDeletedOnlyIfTheAPIServerAcceptsItsSuccessor(t *testing.T) {
+	deleting := map[string]struct {
+		stage plan.Stage
+		given func(*plan.Snapshot)
+	}{
+		"it should crash":        {DeletePodsForBuggification, crashing(v1beta2.ContainerMain, stagestest.OneGroup)},
+		"its server is shut out": {RemoveIncompatibleProcesses, shutOutFor(time.Hour)},
+	}
+	for why, tc := range deleting {
+		t.Run(why, func(t *testing.T) {
+			s := stagestest.HealthyCluster(t)
+			tc.given(&s)
+			class := s.Cluster.ProcessGroup(stagestest.OneGroup).ProcessClass
+			s.Successors.Refused = map[v1beta2.ProcessClass]plan.Refusal{class: plan.NewRefusal(plan.WrittenPod, "p", plan.RefusedByPolicy, "rule", "the text")}
+			if tc.stage.Facets(s)&plan.Successors == 0 {
+				t.Error("the dry run is not read")
+			}
+			d := tc.stage.Decide(s)
+			if len(d.Actions) > 0 || d.Hold == nil || d.Hold.Code != plan.HoldAdmissionRefused || !d.Hold.Manual {
+				t.Errorf("does %v, hold %+v", stagestest.Described(d), d.Hold)
+			}
+		})
+	}
+}
+
+// Where some pods are deleted, the next pass recreates them, whatever is kept.
+func TestAPodThatIsKeptDoesNotChangeHowThePassGoesOn(t *testing.T) {
+	s := stagestest.HealthyCluster(t)
+	crashing(v1beta2.ContainerMain, v1beta2.AllProcessGroups)(&s)
+	s.Successors.Refused = map[v1beta2.ProcessClass]plan.Refusal{v1beta2.ProcessClassLog: plan.NewRefusal(plan.WrittenPod, "p", plan.RefusedByPolicy, "rule", "the text")}
+	d := DeletePodsForBuggification.Decide(s)
+	if len(d.Actions) != 1 || d.Hold.Code != plan.HoldAdmissionRefused || d.Hold.Then != plan.EndPass {
+		t.Errorf("does %v, hold %+v", stagestest.Described(d), d.Hold)
+	}
+}

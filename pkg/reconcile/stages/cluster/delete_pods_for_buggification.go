@@ -11,7 +11,7 @@ import (
 //
 // The operator checks per pod whether any container crashes, and so keeps a pod whose fault
 // moves from one container to another; here each container is compared.
-var DeletePodsForBuggification = plan.Stage{
+var DeletePodsForBuggification = WithRecreation(plan.Stage{
 	Name:  plan.StageDeletePodsForBuggification,
 	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
 	Decide: func(s plan.Snapshot) plan.Decision {
@@ -31,4 +31,4 @@ var DeletePodsForBuggification = plan.Stage{
 			Hold:    &plan.Hold{Code: plan.HoldPodsRecreated, Reason: "deleted pods are recreated by the next pass", RetryAfter: plan.PodDelay, Then: plan.EndPass},
 		}
 	},
-}
+})

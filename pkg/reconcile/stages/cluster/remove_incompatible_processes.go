@@ -28,7 +28,7 @@ import (
 // healthy process, or up to ten minutes old and used by another pod by now. So a pod is deleted
 // only when it has had its address for as long as the list goes back, and none of its processes
 // has reported for a while, by its process group and by its address.
-var RemoveIncompatibleProcesses = plan.Stage{
+var RemoveIncompatibleProcesses = WithRecreation(plan.Stage{
 	Name:  plan.StageRemoveIncompatibleProcesses,
 	Reads: plan.ClusterResource | plan.Pods | plan.Volumes | plan.Database,
 	Decide: func(s plan.Snapshot) plan.Decision {
@@ -63,7 +63,7 @@ var RemoveIncompatibleProcesses = plan.Stage{
 		d.Hold = keep.HoldBefore(d.Hold)
 		return d
 	},
-}
+})
 
 // incompatibleMemory is for how long the database lists a peer of another protocol after its
 // last message. Default 600 s; source: FoundationDB's knob

@@ -30,13 +30,11 @@ import (
 // The operator updates any zone under active maintenance next; here a zone that a user put under
 // maintenance blocks the update of all others.
 func UpdatePods(o plan.Options) plan.Stage {
-	return plan.Stage{
-		Name:    plan.StageUpdatePods,
-		Reads:   plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
-		More:    plan.Successors,
-		Matters: func(s plan.Snapshot) bool { return readings.Has[plan.DeletePods](updatePods(s, o)) },
-		Decide:  func(s plan.Snapshot) plan.Decision { return keepRefused(s, updatePods(s, o)) },
-	}
+	return WithRecreation(plan.Stage{
+		Name:   plan.StageUpdatePods,
+		Reads:  plan.ClusterResource | plan.Pods | plan.Volumes | plan.PodFiles | plan.Database,
+		Decide: func(s plan.Snapshot) plan.Decision { return updatePods(s, o) },
+	})
 }
 
 // updatePods decides which pods are updated, if the API server accepts them.

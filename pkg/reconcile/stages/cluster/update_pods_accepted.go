@@ -11,6 +11,17 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
+// WithRecreation returns a stage that deletes only those of its pods which the API server would accept again: a dry run
+// of a pod of each class comes before the first deletion of a pass. The process of a deleted pod that cannot be created
+// again is missed until a user helps.
+func WithRecreation(of plan.Stage) plan.Stage {
+	decide := of.Decide
+	of.More |= plan.Successors
+	of.Matters = func(s plan.Snapshot) bool { return readings.Has[plan.DeletePods](decide(s)) }
+	of.Decide = func(s plan.Snapshot) plan.Decision { return keepRefused(s, decide(s)) }
+	return of
+}
+
 // keepRefused returns the decision without the deletion of pods that the API server would not accept again with the
 // current spec: the pod that runs stays.
 func keepRefused(s plan.Snapshot, d plan.Decision) plan.Decision {
@@ -24,7 +35,11 @@ func keepRefused(s plan.Snapshot, d plan.Decision) plan.Decision {
 	})
 	d.Checks = append(d.Checks, a.checks...)
 	if len(a.kept) > 0 {
-		d.Hold = a.hold()
+		hold := a.hold()
+		if d.Hold != nil && readings.Has[plan.DeletePods](d) {
+			hold.Then = d.Hold.Then
+		}
+		d.Hold = hold
 	}
 	if !readings.Has[plan.DeletePods](d) {
 		d.Actions, d.Why = nil, ""
@@ -70,13 +85,14 @@ func (a *acceptance) ofClass(class v1beta2.ProcessClass) plan.Check {
 }
 
 func (a *acceptance) hold() *plan.Hold {
+	keeps := phrase.Either(len(a.kept), "keeps its pod", "keep their pods")
 	h := &plan.Hold{
 		Code: plan.HoldAdmissionRefused, Manual: true, Subjects: phrase.Strings(a.kept), Detail: a.refused.Evidence,
-		Reason: fmt.Sprintf("%s %s the old spec: the API server would not accept the new pod", readings.SomeOf(a.kept), phrase.Either(len(a.kept), "keeps", "keep")),
+		Reason: fmt.Sprintf("%s %s: the API server would not accept the new pod", readings.SomeOf(a.kept), keeps),
 	}
 	if a.refused.ID == plan.CheckRecreationFits {
 		h.Code, h.Manual, h.RetryAfter = plan.HoldQuotaExhausted, false, plan.PodDelay
-		h.Reason = fmt.Sprintf("%s %s the old spec: a ResourceQuota has no room for the larger pod", readings.SomeOf(a.kept), phrase.Either(len(a.kept), "keeps", "keep"))
+		h.Reason = fmt.Sprintf("%s %s: a ResourceQuota has no room for the larger pod", readings.SomeOf(a.kept), keeps)
 	}
 	return h
 }

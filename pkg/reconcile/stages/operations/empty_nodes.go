@@ -76,9 +76,10 @@ func nodesUnknown(s plan.Snapshot) string {
 }
 
 // EvictFrom returns a stage that deletes pods without a volume from nodes, one per pass, as
-// the eviction rules allow. AddPods recreates them on another node, so these must be cordoned.
+// the eviction rules allow. AddPods recreates them on another node, so these must be cordoned. A pod stays
+// that the API server would not accept again.
 func EvictFrom(nodes []string) plan.Stage {
-	return plan.Stage{
+	return cluster.WithRecreation(plan.Stage{
 		Name:  plan.StageEvictFrom,
 		Reads: plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Database | plan.Coordination,
 		Decide: func(s plan.Snapshot) plan.Decision {
@@ -116,7 +117,7 @@ func EvictFrom(nodes []string) plan.Stage {
 			d.Hold = left.Hold(plan.HoldEvictionsRemain, "pods remain on the drained nodes: ", cluster.PodUpdateRetry)
 			return d
 		},
-	}
+	})
 }
 
 // exclusionGracePeriod is how long evictions wait for the exclusion of a marked group on the

@@ -91,6 +91,12 @@ func TestPodsAreEvictedFromCordonedNodes(t *testing.T) {
 			cordoned(two...)(s)
 			delete(s.Nodes, stagestest.NodeName(6))
 		}, Does: []string{first}, Holds: "stateless-107: one pod at a time"},
+		"evicts nothing that the API server would not accept again": {From: onNodes, Given: func(s *plan.Snapshot) {
+			cordoned(two...)(s)
+			s.Successors = plan.SuccessorFacts{Read: true, Refused: map[v1beta2.ProcessClass]plan.Refusal{
+				v1beta2.ProcessClassStateless: plan.NewRefusal(plan.WrittenPod, "p", plan.RefusedByPolicy, "rule", "the text"),
+			}}
+		}, Holds: "stateless-106 keeps its pod: the API server would not accept the new pod"},
 		"evicts nothing while the nodes are unread": {From: onNodes, Given: func(s *plan.Snapshot) { s.Nodes = nil }, Holds: "unknown: they were not read"},
 		"evicts nothing while nodes are hidden": {From: onNodes, Given: func(s *plan.Snapshot) {
 			s.Nodes, s.NodesHidden = nil, "listing nodes is forbidden"
