@@ -92,7 +92,7 @@ var proseDecides = map[string]int{
 	"pkg/ui/lock_text.go":                   1, // nil or not
 	"pkg/inspect/pod_problem.go":            2, // reasons that Kubernetes defines
 	"pkg/reconcile/readings/pod_start.go":   1, // the end of the scheduler's message, which is only shown
-	"pkg/inspect/check/budget.go":                1, // a reason that Kubernetes defines
+	"pkg/inspect/check/budget.go":           1, // a reason that Kubernetes defines
 	"pkg/ui/tui/model.go":                   1, // nil or not
 }
 
