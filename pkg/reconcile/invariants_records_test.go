@@ -27,15 +27,12 @@ func recordsAgain(h *history, _ *deed) string {
 	now := recorded{acted: len(h.w.Acted)}
 	var words []string
 	for _, a := range h.w.Acted[before.acted:] {
-		switch a.(type) {
-		case plan.RecordTaints:
-			words = append(words, a.Describe())
-		case plan.WriteStatus:
-			words = append(words, h.statusWithoutTimes())
-		default:
+		word, only := h.recordedBy(a)
+		if !only {
 			h.records[h.w] = now
 			return ""
 		}
+		words = append(words, word)
 	}
 	if now.text = strings.Join(words, "; "); now.text != "" {
 		now.times = 1
@@ -48,6 +45,15 @@ func recordsAgain(h *history, _ *deed) string {
 		return ""
 	}
 	return fmt.Sprintf("%d passes in a row: %.200s", now.times, now.text)
+}
+
+// recordedBy returns what an action records; false if it does more.
+func (h *history) recordedBy(a plan.Action) (text string, only bool) {
+	if _, taints := a.(plan.RecordTaints); taints {
+		return a.Describe(), true
+	}
+	_, status := a.(plan.WriteStatus)
+	return h.statusWithoutTimes(), status
 }
 
 var timesInJSON = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|:\d{9,}`)
