@@ -75,6 +75,9 @@ func (b *Bounce) found(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, misnamed 
 
 func (b *Bounce) classify(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) {
 	upgrade := IncompatibleUpgrade(s.Cluster)
+	if g.IsRemovable() && b.unaddressed(g) {
+		return // it is drained and has no process, so that none is waited for
+	}
 	if g.IsMarkedForRemoval() {
 		b.MarkedForRemoval[g.ProcessClass]++
 		if upgrade && g.IsExcluded() && !IsSpared(s, g.ProcessGroupID) && !MissingTooLong(s, g) {

@@ -207,6 +207,13 @@ func TestBounceProcessesForAnUpgrade(t *testing.T) {
 			g.MarkForRemoval(stagestest.Noon)
 			g.SetExcluded(stagestest.Noon)
 		}, Does: []string{sixteen}, Holds: next},
+		"does not wait for the process of a drained group that never started": {From: stagestest.Upgrading, Given: func(s *plan.Snapshot) {
+			s.Cluster.Spec.ProcessCounts.Storage = 2
+			g := s.Cluster.ProcessGroup("storage-114")
+			g.MarkForRemoval(stagestest.Noon)
+			g.SetExcluded(stagestest.Noon)
+			stagestest.DropProcess(s, g)
+		}, Does: []string{"restart 15 processes at once in version 7.4.6"}, Holds: next},
 		"does not wait for a process that leaves without exclusion and is long missing": {From: stagestest.Upgrading, Given: func(s *plan.Snapshot) {
 			s.Cluster.Spec.ProcessCounts.Storage = 2
 			g := s.Cluster.ProcessGroup("storage-114")
