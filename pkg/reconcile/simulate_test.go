@@ -37,6 +37,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"it is tried once, although the group of its pod is a coordinator's":   3503412,
 		"another template is tried beside a pod that leaves with an older one": 3501436,
 		"it is tried again once the pod that tried it has left":                3501890,
+		"a pod that never started holds up no upgrade":                         3543298,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

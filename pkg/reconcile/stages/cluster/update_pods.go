@@ -22,7 +22,8 @@ import (
 //
 // The template of a class proves itself on one pod before a second one is taken down, whatever the
 // class. A pod that never started is recreated at once where it differs from the spec: it holds
-// nothing, and a spec that broke it can be corrected.
+// nothing, and a spec that broke it can be corrected. AddPods creates missing pods during an upgrade
+// and a change of TLS as well, so neither makes it wait.
 //
 // A dry run of a pod of each class comes before the first deletion: where the API server refuses it, the pod that runs
 // stays.
@@ -66,10 +67,11 @@ func (u *podUpdate) keepLastVolumes(s plan.Snapshot) (keep readings.VolumesGoing
 // decide returns what blocks the update of all pods, or which may be updated now.
 func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
 	all := slices.Concat(u.unstarted, u.outdated)
-	if why := specsFrozen(s.Cluster); why != "" {
+	manual := s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone
+	if why := specsFrozen(s.Cluster); why != "" && (len(u.unstarted) == 0 || manual) {
 		return plan.WaitBehind(plan.PodDelay, plan.HoldSpecsFrozen, fmt.Sprintf("%s %s the old spec %s", phrase.Count(len(all), "pod"), phrase.Either(len(all), "keeps", "keep"), why))
 	}
-	if s.Cluster.DeletionMode() == v1beta2.PodUpdateModeNone {
+	if manual {
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDeletionModeNone, Manual: true, Reason: fmt.Sprintf(
 			"spec.automationOptions.deletionMode is None: delete these pods manually, one fault domain at a time: %s", readings.SomeOf(podNames(all)))}}
 	}

@@ -61,6 +61,8 @@ func podsToUpdate(s plan.Snapshot, o plan.Options) (u podUpdate, err error) {
 			u.current(s, podOf{g, pod}, processes, byGroup)
 		case stays:
 			u.differing(s, podOf{g, pod}, processes, inspect)
+		case readings.NeverStarted(pod) && !g.IsRemovable(): // its data can leave only once its process runs
+			u.unstarted = append(u.unstarted, outdatedPod{PodOfGroup: plan.PodOfGroup{Group: g.ProcessGroupID, Name: pod.Name, UID: pod.UID}})
 		}
 	}
 	return u, nil

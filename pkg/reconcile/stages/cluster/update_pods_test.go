@@ -285,6 +285,38 @@ func TestUpdatePods(t *testing.T) {
 				s.Database = plan.DatabaseFacts{Unreachable: "timed out"}
 			}, Does: []string{theOther}, Holds: "2 remaining",
 		},
+		"recreates a pod that never started during an incompatible upgrade, and no other": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				s.Cluster.Spec.Version = "7.4.6"
+			}, Does: []string{theOther}, Holds: "remaining",
+		},
+		"recreates a pod that never started during a change to or from TLS": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				s.Cluster.Status.RequiredAddresses.TLS = true
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"keeps a pod that never started during an incompatible upgrade where users delete pods": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				mode(v1beta2.PodUpdateModeNone)(s)
+				s.Cluster.Spec.Version = "7.4.6"
+			}, Holds: "until all processes run 7.4.6",
+		},
+		"recreates a pod that never started of a group that leaves, so that its data can": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				storage(s, "storage-116").MarkForRemoval(stagestest.Noon)
+			}, Does: []string{theOther}, Holds: "2 remaining",
+		},
+		"leaves a pod alone that never started and is no longer needed": {
+			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				storage(s, "storage-116").MarkForRemoval(stagestest.Noon)
+				storage(s, "storage-116").SetExcluded(stagestest.Noon)
+			}, Does: []string{onePod}, Holds: "1 remaining",
+		},
 		"recreates a pod that has been pending for too long": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				neverStarted(s, "storage-116")
