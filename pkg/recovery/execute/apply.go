@@ -76,26 +76,33 @@ func (e *MovedError) Error() string {
 
 // Apply carries out the plan. It holds the Lease of the cluster meanwhile, so that no pass runs. The
 // error of a step ends it; it then can be called again.
-func (r Run) Apply(ctx context.Context, p recovery.Plan) (err error) {
-	if err := r.Cluster.Begin(ctx); err != nil {
-		return err
+func (r Run) Apply(ctx context.Context, p recovery.Plan) error {
+	run := r.inOrder()
+	run.Actor = r.Cluster
+	run.Prepare = func(ctx context.Context) ([]reconcile.Step, error) {
+		facts, s, err := r.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if moved := p.Moved(facts); len(moved) > 0 {
+			return nil, &MovedError{Differences: moved}
+		}
+		return r.present(p).steps(p, p.Present(facts), s)
 	}
-	defer func() { err = errors.Join(err, r.Cluster.End(context.WithoutCancel(ctx))) }()
-	facts, s, err := r.Read(ctx)
-	if err != nil {
-		return err
-	}
-	if moved := p.Moved(facts); len(moved) > 0 {
-		return &MovedError{Differences: moved}
-	}
-	r, facts = r.present(p), p.Present(facts)
-	return r.steps(ctx, p, facts, s)
+	return run.Run(ctx)
 }
 
-// steps carries out the steps of a plan, in order.
-func (r Run) steps(ctx context.Context, p recovery.Plan, facts recovery.Facts, s plan.Snapshot) error {
-	done := r.podSteps(&p)
-	maps.Copy(done, map[recovery.Step]func(context.Context) error{
+// inOrder carries out steps, without a Lease of its own.
+func (r Run) inOrder() reconcile.Steps {
+	return reconcile.Steps{Held: r.Held, Now: r.Clock.Now, Report: func(s reconcile.Step, began time.Time, err error) {
+		r.Report(recovery.Step(s.Kind), began, err)
+	}}
+}
+
+// steps returns the steps of a plan, in order.
+func (r Run) steps(p recovery.Plan, facts recovery.Facts, s plan.Snapshot) ([]reconcile.Step, error) {
+	known := r.podSteps(&p)
+	maps.Copy(known, map[recovery.Step]func(context.Context) error{
 		recovery.StepKeepCoordination: func(ctx context.Context) error { return r.keepCoordination(ctx, p, facts, s) },
 		recovery.StepCopyCoordination: func(ctx context.Context) error { return r.copyCoordination(ctx, p, facts, s) },
 		recovery.StepClusterFiles:     func(ctx context.Context) error { return r.writeFiles(ctx, p, facts, s) },
@@ -104,19 +111,14 @@ func (r Run) steps(ctx context.Context, p recovery.Plan, facts recovery.Facts, s
 		recovery.StepRestart:          func(ctx context.Context) error { return r.restart(ctx, p) },
 		recovery.StepAvailable:        func(ctx context.Context) error { return r.available(ctx, p) },
 	})
-	for _, step := range p.Steps {
-		carryOut, known := done[step]
-		if !known {
-			return fmt.Errorf("unknown step %q: the plan was made by another version", step)
+	steps := make([]reconcile.Step, len(p.Steps))
+	for i, step := range p.Steps {
+		if known[step] == nil {
+			return nil, fmt.Errorf("unknown step %q: the plan was made by another version", step)
 		}
-		began := r.Clock.Now()
-		err := carryOut(ctx)
-		r.Report(step, began, err)
-		if err != nil {
-			return fmt.Errorf("%s: %w", step, err)
-		}
+		steps[i] = reconcile.Step{Kind: string(step), Subject: p.Cluster, Do: known[step]}
 	}
-	return nil
+	return steps, nil
 }
 
 // writeScript keeps a copy of a cluster file, once, replaces the file atomically and prints it. A process
@@ -194,18 +196,11 @@ func (r Run) writeConfigMap(ctx context.Context, p recovery.Plan) error {
 	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource|plan.ConfigMap); err != nil {
 		return err
 	}
-	if s.ConfigMap == nil {
-		return nil // the next pass creates it, from the status
-	}
-	if recovery.SameConnectionString(s.ConfigMap.Data[objects.KeyClusterFile], p.To) {
+	change := configMapOf(p, s)
+	if change == nil {
 		return nil
 	}
-	changed := s.ConfigMap.DeepCopy()
-	if changed.Data == nil {
-		changed.Data = map[string]string{}
-	}
-	changed.Data[objects.KeyClusterFile] = p.To
-	if err := r.Cluster.Act(ctx, plan.ApplyConfigMap{Name: changed.Name, Keys: []string{objects.KeyClusterFile}, Object: changed}); err != nil {
+	if err := r.Cluster.Act(ctx, *change); err != nil {
 		return err
 	}
 	if err := r.Cluster.Observe(ctx, &s, plan.ClusterResource|plan.ConfigMap); err != nil {
@@ -215,6 +210,20 @@ func (r Run) writeConfigMap(ctx context.Context, p recovery.Plan) error {
 		return errors.New("the ConfigMap has another connection string after it was written")
 	}
 	return nil
+}
+
+// configMapOf returns the change of the ConfigMap; nil where it has the connection string, or does not exist: the next
+// pass then creates it, from the status.
+func configMapOf(p recovery.Plan, s plan.Snapshot) *plan.ApplyConfigMap {
+	if s.ConfigMap == nil || recovery.SameConnectionString(s.ConfigMap.Data[objects.KeyClusterFile], p.To) {
+		return nil
+	}
+	changed := s.ConfigMap.DeepCopy()
+	if changed.Data == nil {
+		changed.Data = map[string]string{}
+	}
+	changed.Data[objects.KeyClusterFile] = p.To
+	return &plan.ApplyConfigMap{Name: changed.Name, Keys: []string{objects.KeyClusterFile}, Object: changed}
 }
 
 // writeStatus writes the connection string to the status and reads it back. It fails if the Lease

@@ -116,7 +116,11 @@ func (r Run) follow(ctx context.Context, p *recovery.Plan) error {
 		return errors.New("the coordinators have other addresses, and no connection string can be written: " + strings.Join(obstacles, "; "))
 	}
 	p.To = next.To
-	return r.steps(ctx, next, facts, s)
+	steps, err := r.steps(next, facts, s)
+	if err != nil {
+		return err
+	}
+	return r.inOrder().CarryOut(ctx, steps)
 }
 
 // poll calls a function until it has nothing to wait for, returns an error, or the context ends.
