@@ -145,8 +145,18 @@ func keyOf(stage plan.StageName, a plan.Action) actionKey {
 // record writes the audit line of an action.
 func (a *Auditor) record(stage plan.StageName, action plan.Action, err error) {
 	key := keyOf(stage, action)
-	entry := audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now())
+	a.add(audit.NewEntry(a.run, stage, action, err, a.began[key], a.env.Clock.Now()))
 	delete(a.began, key)
+}
+
+// step writes the audit line and the Event of a step.
+func (a *Auditor) step(ctx context.Context, stage plan.StageName, s reconcile.Step, began time.Time, err error) {
+	a.add(audit.NewStepEntry(a.run, stage, s, err, began, a.env.Clock.Now()))
+	a.writeEvents(context.WithoutCancel(ctx))
+}
+
+// add keeps an entry for the Events of its stage, and writes its line.
+func (a *Auditor) add(entry audit.Entry) {
 	a.done = append(a.done, entry)
 	if a.path == "" {
 		return

@@ -59,6 +59,8 @@ type ChangeFlags struct {
 	respectPDB bool
 	// Dangerous is true for a command that may lose data: --yes is not enough.
 	Dangerous bool
+	// plannedBy are the words of a command line that print a plan for --plan.
+	plannedBy string
 	// Confirmed is the name of the cluster or resource given with --confirm; empty if none.
 	Confirmed string
 	// named is the kind of that resource; empty for a cluster.
@@ -71,10 +73,8 @@ const minInterval = time.Second
 // Add adds the flags; waitsFor completes the sentence "repeat passes until …".
 func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
 	f.AddBrief(cmd)
-	f.add(cmd)
+	f.addBeside(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
-	f.addJoin(cmd)
 	f.addWait(cmd, waitsFor)
 	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes, at least 1s")
@@ -88,25 +88,56 @@ func (f *ChangeFlags) AddReversible(cmd *cobra.Command, waitsFor string) {
 	f.Add(cmd, waitsFor)
 }
 
+// addBeside adds the flags of a command that may be refused because of what else changes the cluster.
+func (f *ChangeFlags) addBeside(cmd *cobra.Command) {
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	f.addJoin(cmd)
+}
+
 // AddBrief adds the flags of a command that completes at once and is not blocked by the state
 // of the cluster, and so acts beside any operation.
 func (f *ChangeFlags) AddBrief(cmd *cobra.Command) {
 	f.Join = true
+	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
+	session.Complete(cmd, "output", func() []string {
+		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
+	})
+	f.addRecorded(cmd, "--dry-run -o json of the same command")
+}
+
+// AddSteps adds the flags of a command that carries out steps, which prints its result in a way of its own. A command
+// line with the words of plannedBy prints a plan for it.
+func (f *ChangeFlags) AddSteps(cmd *cobra.Command, plannedBy string) {
+	f.addRecorded(cmd, plannedBy)
+	f.addBeside(cmd)
+}
+
+// AddTimeout adds --timeout of a command that carries out steps.
+func (f *ChangeFlags) AddTimeout(cmd *cobra.Command, most time.Duration) {
+	cmd.Flags().DurationVar(&f.timeout, "timeout", most, "maximum time to wait (exit code 3)")
+}
+
+// addRecorded adds the flags by which a change is shown, approved, planned and recorded.
+func (f *ChangeFlags) addRecorded(cmd *cobra.Command, plannedBy string) {
+	f.plannedBy = plannedBy
+	f.AddApproval(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.Reason, "reason", "", "reason recorded in the audit log and the Lease")
+	flags.StringVar(&f.Plan, "plan", "", "plan file to apply exclusively, as printed by "+plannedBy+"; exit code 6 if the cluster state changed since")
+}
+
+// AddApproval adds the flags by which a change is shown and approved.
+func (f *ChangeFlags) AddApproval(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.DryRun, "dry-run", DryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
 	yes := "If true, approve without a prompt"
 	if f.Reversible {
 		yes = "If true, approve; this command has no prompt, since another one reverts it"
 	}
 	flags.BoolVarP(&f.Yes, "yes", "y", false, yes)
 	flags.StringVar(&f.FieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
-	flags.StringVar(&f.Reason, "reason", "", "reason recorded in the audit log and the Lease")
-	flags.StringVar(&f.Plan, "plan", "", "plan file to apply exclusively, as printed by --dry-run -o json of the same command; exit code 6 if the cluster state changed since")
-	session.Complete(cmd, "output", func() []string {
-		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
-	})
 	session.Complete(cmd, "dry-run", func() []string { return []string{dryRunClient, DryRunServer, DryRunNone} })
 }
 
@@ -115,11 +146,21 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 	if err := (format.Flags{Format: f.Output}).Check(); err != nil {
 		return err
 	}
+	if f.dry() && f.Plan != "" {
+		return exit.Usagef("--dry-run conflicts with --plan")
+	}
+	if err := f.CheckSteps(env); err != nil || f.Plan == "" {
+		return err
+	}
+	env.Planned, err = ReadPlan(f.Plan)
+	return err
+}
+
+// CheckSteps validates the flags of a command that carries out steps, whose plan is a document of its own.
+func (f ChangeFlags) CheckSteps(env *session.Env) (err error) {
 	switch {
 	case !f.dry() && f.DryRun != DryRunNone:
 		return exit.Usagef("--dry-run must be none, client or server, not %q", f.DryRun)
-	case f.dry() && f.Plan != "":
-		return exit.Usagef("--dry-run conflicts with --plan")
 	case len(f.FieldManager) > longestFieldManager:
 		return exit.Usagef("--field-manager must be no more than %d characters", longestFieldManager)
 	}
@@ -127,10 +168,7 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 		return err
 	}
 	env.FieldManager = f.FieldManager
-	if env.Overrides, err = f.Gates(); err != nil || f.Plan == "" {
-		return err
-	}
-	env.Planned, err = ReadPlan(f.Plan)
+	env.Overrides, err = f.Gates()
 	return err
 }
 
@@ -148,11 +186,19 @@ func (f ChangeFlags) canAsk(env *session.Env) error {
 	case f.DryRun == DryRunNone && f.Dangerous && !f.agreed() && !env.IsTerminal(env.In):
 		return &exit.Error{
 			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal and data may be lost: --yes is not sufficient (nothing was changed)"),
-			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; --dry-run -o json prints the plan"},
+			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; " + f.plannedBy + " prints the plan"},
 		}
 	default:
 		return nil
 	}
+}
+
+// Approve prompts with a question, unless flags approve the change.
+func (f ChangeFlags) Approve(ctx context.Context, env *session.Env, question string) error {
+	if err := f.canAsk(env); err != nil || f.agreed() || f.dry() {
+		return err
+	}
+	return env.Prompt().Confirm(ctx, question)
 }
 
 // dry reports whether the command makes no changes.
@@ -202,8 +248,10 @@ type Change struct {
 	ChangeFlags
 	// Args are the command and its arguments, without the flags common to all changes.
 	Args []string
-	// Stages are the stages of one pass.
+	// Stages are the stages of one pass; none for a change by steps.
 	Stages []plan.Stage
+	// Procedure is what the change does where no stage decides it; nil for passes.
+	Procedure *Procedure
 	// Permissions are the required permissions.
 	Permissions []session.Permission
 	// Goal is what the command waits for; nil means that no stage has anything left to do.
@@ -265,10 +313,15 @@ func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c
 		return nil, err
 	}
 	audit := NewAuditor(e, key, c)
-	if c.Reason != "" {
-		e.Holder += " (" + c.Reason + ")"
-	}
+	c.Hold(e)
 	return openPasses(ctx, e, key, c, audit)
+}
+
+// Hold adds the reason to the holder of the Leases that are taken from here on. It comes before the cluster is opened.
+func (f ChangeFlags) Hold(e *session.Env) {
+	if f.Reason != "" {
+		e.Holder += " (" + f.Reason + ")"
+	}
 }
 
 func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, audit *Auditor) (*Passes, error) {
@@ -299,6 +352,9 @@ func runOf(e *session.Env, c Change) Run {
 
 // CarryOut previews a change, or confirms it and carries it out.
 func CarryOut(ctx context.Context, e *session.Env, key types.NamespacedName, c Change) error {
+	if c.Procedure != nil {
+		return carryOutSteps(ctx, e, key, c)
+	}
 	if c.dry() {
 		return preview(ctx, e, key, c)
 	}

@@ -47,7 +47,10 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 	if err != nil || other == nil {
 		return err
 	}
-	hints := []string{p.again("wait for its end, then act", "--wait")}
+	var hints []string
+	if p.Procedure == nil {
+		hints = []string{p.again("wait for its end, then act", "--wait")}
+	}
 	if p.Run.ResourceKind == nil {
 		hints = append(hints, "follow it: "+p.Env.Command("operations", "follow", p.Key.Name), "end it: "+p.Env.Command("operations", "abort", p.Key.Name))
 	}
@@ -81,11 +84,11 @@ func (p *pacing) otherOperation(ctx context.Context, keeper reconcile.OperationK
 	}
 }
 
-// beginOperation publishes the passes of a command with --wait as an operation, which other users see and
-// can abort, until the returned function is called.
+// beginOperation publishes the passes of a command with --wait, or its steps, as an operation, which other users see
+// and can abort, until the returned function is called.
 func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end func()) {
 	keeper := p.operations()
-	if keeper == nil || !p.Wait {
+	if keeper == nil || !p.Wait && p.Procedure == nil {
 		return ctx, func() {}
 	}
 	keeper.SetOperation(reconcile.Operation{

@@ -94,27 +94,29 @@ func (a *approving) compare(ctx context.Context, approved *planned.ApprovedPlan,
 	if len(differences) == 0 {
 		return nil
 	}
-	if approved.OnlyDone(differences) && begunBefore(ctx, a.Env, types.NamespacedName{Namespace: a.Key.Namespace, Name: a.Lease}, approved) {
+	if approved.OnlyDone(differences) && BegunBefore(ctx, a.Env, types.NamespacedName{Namespace: a.Key.Namespace, Name: a.Lease}, approved.Digest) {
 		a.Env.Logf("resuming plan %s: of %s %d %s done", a.Plan, phrase.Count(len(approved.Items), "action"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
-	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the cluster state the same as when the plan was made?", Evidence: "it has changed (nothing was changed by this run)", Gate: plan.GatePlan}
-	return &exit.Error{
-		Code: exit.ExitConflict, Err: &reconcile.RefusedError{Check: check}, Differences: differences,
-		Hints: []string{a.planAgain("create a new plan")},
-	}
+	return StalePlan(differences, a.planAgain("create a new plan"))
 }
 
-// begunBefore reports whether the last run that held the Lease carried out the plan. If that is
+// StalePlan returns the failure of a command whose plan would be another one by now.
+func StalePlan(differences []planned.PlanDifference, hint string) error {
+	check := plan.Check{ID: plan.CheckPlanCurrent, Question: "is the cluster state the same as when the plan was made?", Evidence: "it has changed (nothing was changed by this run)", Gate: plan.GatePlan}
+	return &exit.Error{Code: exit.ExitConflict, Err: &reconcile.RefusedError{Check: check}, Differences: differences, Hints: []string{hint}}
+}
+
+// BegunBefore reports whether the last run that held the Lease carried out the plan with this digest. If that is
 // unknown, it did not.
-func begunBefore(ctx context.Context, e *session.Env, lock types.NamespacedName, approved *planned.ApprovedPlan) bool {
+func BegunBefore(ctx context.Context, e *session.Env, lock types.NamespacedName, digest string) bool {
 	c, err := e.Client()
 	if err != nil {
 		return false
 	}
 	lease := &coordinationv1.Lease{}
 	err = c.Get(ctx, lock, lease)
-	return err == nil && lease.Annotations[live.AnnotationPlan] == approved.Digest
+	return err == nil && digest != "" && lease.Annotations[live.AnnotationPlan] == digest
 }
 
 // beyondPlan reports whether the last pass had more to do than an approved plan has.

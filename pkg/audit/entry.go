@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
@@ -93,6 +94,19 @@ func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ende
 		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: Kept(a.Describe()),
 		Removes: removedBy(a), Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
+	return e.ended(err)
+}
+
+// NewStepEntry is the entry of a step that no stage decided; stage names the change that it belongs to.
+func NewStepEntry(r Run, stage plan.StageName, s reconcile.Step, err error, began, ended time.Time) Entry {
+	return Entry{
+		Time: ended.UTC(), Run: r, Stage: stage, Action: s.Kind, Subject: s.Subject, Words: Kept(s.Words),
+		Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
+	}.ended(err)
+}
+
+// ended returns the entry with the error of what it records; nil for none.
+func (e Entry) ended(err error) Entry {
 	if err != nil {
 		e.Result, e.Error = Failed, Kept(err.Error())
 	}

@@ -75,7 +75,11 @@ func (l operationKeeper) SetOperation(o reconcile.Operation) {
 func (l operationKeeper) RenewOperation(ctx context.Context, p reconcile.OperationProgress) error {
 	l.mu.Lock()
 	l.operation.Progress = p
+	held := l.held != nil
 	l.mu.Unlock()
+	if held {
+		return nil // its renewals store it, and would conflict with another write
+	}
 	return l.editOperation(ctx, func(lease *coordinationv1.Lease, own reconcile.Operation) bool {
 		now := l.Clock.Now()
 		if now.Sub(own.Seen) < reconcile.OperationRenewal && own.Progress == p {

@@ -184,6 +184,23 @@ func TestChangesDuringAnotherRunsOperationAreRefused(t *testing.T) {
 	f.end()
 }
 
+// Steps report their progress under the Lease: a write of their own would take it from its renewals.
+func TestProgressUnderAHeldLeaseIsStoredByItsRenewals(t *testing.T) {
+	f := settled(t)
+	f.cluster.Operations().SetOperation(f.replacing())
+	f.begin()
+	before, now := len(f.log.writes()), reconcile.OperationProgress{Actions: 3}
+	if err := f.cluster.Operations().RenewOperation(t.Context(), now); err != nil || len(f.log.writes()) != before {
+		t.Errorf("%v, %d writes", err, len(f.log.writes())-before)
+	}
+	f.end()
+	f.begin()
+	f.end()
+	if f.operation().Progress != now {
+		t.Errorf("others see %+v", f.operation().Progress)
+	}
+}
+
 // What is reported is how far the operation is, at once when that changes.
 func TestTheProgressOfAnOperationIsStored(t *testing.T) {
 	f := settled(t)
