@@ -3,6 +3,9 @@ package commands
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -113,6 +119,187 @@ func TestGCRemovesNothingIfTheAuditFileCannotBeContinued(t *testing.T) {
 	}
 	if g.cluster.Services["stray"] == nil || !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
 		t.Error("something was removed")
+	}
+}
+
+// contended is a session whose gates can begin to refuse, and whose Lease has operations.
+type contended struct {
+	simulated
+	// gates counts how often they were evaluated; from refuseAt on, an operator runs; 0 for never.
+	gates, refuseAt int
+	other           *reconcile.Operation
+	own             []reconcile.Operation
+	ends            int
+}
+
+func (s *contended) Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error) {
+	if s.gates++; s.refuseAt > 0 && s.gates >= s.refuseAt {
+		return []plan.Check{{ID: plan.CheckNoOperator, Gate: plan.GateOperator, Evidence: "an operator runs", OK: o.Coexist}}, nil
+	}
+	return s.simulated.Gates(ctx, o)
+}
+
+func (s *contended) Operations() reconcile.OperationKeeper { return s }
+
+func (s *contended) OtherOperation(context.Context) (*reconcile.Operation, error) {
+	return s.other, nil
+}
+func (s *contended) RefuseBesideOthers()                 {}
+func (s *contended) SetOperation(o reconcile.Operation)  { s.own = append(s.own, o) }
+func (s *contended) KeepOperation(context.Context) error { return nil }
+func (s *contended) EndOperation(context.Context) error  { s.ends++; return nil }
+func (s *contended) AbortRequest(context.Context) (*reconcile.OperationAbort, error) {
+	return nil, nil
+}
+func (s *contended) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
+
+// sharing has a command use one session, with others around.
+func (g *given) sharing(s *contended) *contended {
+	s.simulated = simulated{g.cluster, g}
+	g.connect = func() (session.Session, error) { return s, nil }
+	return s
+}
+
+// A prompt can wait for hours: what held before it is no proof.
+func TestGCRemovesNothingOnceAnOperatorRunsThatStartedDuringThePrompt(t *testing.T) {
+	g := littered(t)
+	s := g.sharing(&contended{refuseAt: 2})
+	g.input = new("y\n")
+	code := g.gc(g.removing(nil), "sample")
+	if code != exit.ExitRefused || !strings.Contains(g.err.String(), "G-OPERATOR") || s.gates != 2 {
+		t.Errorf("exit code %d after %d evaluations: %s%s", code, s.gates, &g.out, &g.err)
+	}
+	if g.cluster.Services["stray"] == nil || !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Error("something was removed")
+	}
+}
+
+func TestGCRemovesNothingBesideTheOperationOfAnotherRun(t *testing.T) {
+	g := littered(t)
+	g.sharing(&contended{other: &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}})
+	if code := g.gc(g.removing(nil), "sample", "--yes"); code != exit.ExitConflict || !strings.Contains(g.err.String(), "another operation is active: run7") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Error("something was removed")
+	}
+	if code := g.gc(g.removing(nil), "sample", "--yes", "--join"); code != exit.ExitDone || strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Errorf("with --join, exit code %d: %s%s", code, &g.out, &g.err)
+	}
+}
+
+func TestGCIsAnOperationWithEvents(t *testing.T) {
+	g := littered(t)
+	s := g.sharing(&contended{})
+	if code := g.gc(g.removing(nil), "sample", "--yes", "--reason", "CHG-42"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if len(s.own) != 1 || s.own[0].ID != "run1" || s.own[0].Command != "gc sample" || s.own[0].Reason != "CHG-42" || s.ends != 1 {
+		t.Errorf("operations %+v, %d ended", s.own, s.ends)
+	}
+	var reasons []string
+	for _, e := range g.events {
+		if e.InvolvedObject.UID == "1" && e.ReportingInstance == "run1" {
+			reasons = append(reasons, e.Reason)
+		}
+	}
+	if !slices.Contains(reasons, "RemoveService") || !slices.Contains(reasons, "RemoveExclusion") {
+		t.Errorf("Events %q", reasons)
+	}
+}
+
+func TestGCWithAPlanRemovesExactlyWhatWasSaved(t *testing.T) {
+	save := func(t *testing.T, g *given, args ...string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "plan.json")
+		if code := g.gc(g.removing(nil), append([]string{"sample", "--dry-run", "-o", "json"}, args...)...); code != exit.ExitNo {
+			t.Fatalf("exit code %d: %s", code, &g.err)
+		}
+		if err := os.WriteFile(path, g.out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	tests := map[string]struct {
+		saved  []string
+		change func(t *testing.T, g *given, path string)
+		args   []string
+		want   int
+		says   string
+	}{
+		"as it was saved":                 {want: exit.ExitDone, says: "removed"},
+		"a PVC that it names":             {saved: []string{"--pvc", "stray-data"}, want: exit.ExitDone, says: "stray-data"},
+		"one item more":                   {change: func(_ *testing.T, g *given, _ string) { g.exclude("10.99.0.8") }, want: exit.ExitConflict, says: "to be removed now, and not approved: Exclusion/10.99.0.8"},
+		"one item less":                   {change: func(_ *testing.T, g *given, _ string) { delete(g.cluster.Services, "stray") }, want: exit.ExitConflict, says: "approved, and not to be removed any more: Service/stray"},
+		"another cluster of that name":    {change: func(_ *testing.T, g *given, _ string) { g.cluster.Resource.UID = "2" }, want: exit.ExitConflict, says: "the FoundationDBCluster is another one"},
+		"a file that was edited":          {change: replacesIn(`"10.99.0.9"`, `"10.99.0.7"`), want: exit.ExitUsage, says: "it was modified: items"},
+		"a list of another cluster":       {change: replacesIn(`"cluster": "sample"`, `"cluster": "other"`), want: exit.ExitUsage, says: "it was modified: metadata"},
+		"a document of another kind":      {change: replacesIn(`"kind": "OrphanList"`, `"kind": "Plan"`), want: exit.ExitUsage, says: "its kind is"},
+		"together with a dry run":         {args: []string{"--dry-run"}, want: exit.ExitUsage, says: "--dry-run conflicts with --plan"},
+		"a dry run of an unknown kind":    {args: []string{"--dry-run=maybe"}, want: exit.ExitUsage, says: "--dry-run must be none, client or server"},
+		"an override that does not exist": {args: []string{"--override", "G-GC=x"}, want: exit.ExitUsage, says: "gate cannot be overridden"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := littered(t)
+			path := save(t, g, tc.saved...)
+			if tc.change != nil {
+				tc.change(t, g, path)
+			}
+			code := g.gc(g.removing(nil), append([]string{"sample", "--plan", path, "--yes"}, tc.args...)...)
+			if output := g.out.String() + g.err.String(); code != tc.want || !strings.Contains(output, tc.says) {
+				t.Errorf("exit code %d, want %d and %q: %s", code, tc.want, tc.says, output)
+			}
+			if gone := !strings.Contains(g.fdbcli("exclude"), "10.99.0.9"); gone != (tc.want == exit.ExitDone) {
+				t.Errorf("removed: %t", gone)
+			}
+		})
+	}
+}
+
+// replacesIn changes a part of a file.
+func replacesIn(from, to string) func(*testing.T, *given, string) {
+	return func(t *testing.T, _ *given, path string) {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.Contains(string(text), from) {
+			t.Fatalf("%s has no %s: %v", text, from, err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAServerDryRunOfGCAsksTheAPIServerAndRemovesNothing(t *testing.T) {
+	g := littered(t)
+	deleted := 0
+	asking := func(answer error) func(*session.Env) {
+		return func(e *session.Env) {
+			watched, is := g.client().(client.WithWatch)
+			if !is {
+				t.Fatal("no watch")
+			}
+			api := interceptor.NewClient(watched, interceptor.Funcs{Delete: func(_ context.Context, _ client.WithWatch, _ client.Object, opts ...client.DeleteOption) error {
+				var options client.DeleteOptions
+				options.ApplyOptions(opts)
+				if !slices.Equal(options.DryRun, []string{metav1.DryRunAll}) || options.Preconditions == nil {
+					t.Errorf("it is no dry run with preconditions: %+v", options)
+				}
+				deleted++
+				return answer
+			}})
+			e.Client = func() (client.Client, error) { return api, nil }
+		}
+	}
+	if code := g.gc(asking(nil), "sample", "--dry-run=server"); code != exit.ExitNo || deleted != 1 || !strings.Contains(g.err.String(), "the API server accepts 1 of 2 actions; not checked: exclusions") {
+		t.Errorf("exit code %d, asked %d times: %s%s", code, deleted, &g.out, &g.err)
+	}
+	if code := g.gc(asking(errors.New("a webhook objects")), "sample", "--dry-run=server"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "a webhook objects") {
+		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	if !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Error("the exclusion was removed")
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -28,11 +26,8 @@ import (
 type options struct {
 	session.ClusterFlag
 	format.Flags
-	pvcs    []string
-	reason  string
-	dryRun  bool
-	yes     bool
-	coexist bool
+	apply.ChangeFlags
+	pvcs []string
 }
 
 // New returns the command `gc`.
@@ -60,6 +55,9 @@ or volume is left, since a recovery needs them.
 An object is deleted only if its UID and resource version are those that were listed, and is
 read back. Exclusions end by the rules of include: ten minutes after the last recovery.
 
+Gates, Lease and operation are those of a pass. With --plan exactly what a saved dry run
+lists is removed, with the PVCs that it names.
+
 Exit code 0: nothing was to be removed, or all of it was removed. With --dry-run, 1:
 something would be removed. 3: exclusions cannot end yet. 9: some was not removed.`,
 		Example: `  # Show what has no owner
@@ -67,6 +65,10 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 
   # Remove it, after a prompt
   kubectl fdb gc sample-cluster
+
+  # Save it for a review, then remove exactly that
+  kubectl fdb gc sample-cluster --dry-run -o json > plan.json
+  kubectl fdb gc sample-cluster --plan plan.json --yes
 
   # Remove it in a pipeline
   kubectl fdb gc sample-cluster --yes --reason "incident 4711" -o json`,
@@ -78,17 +80,13 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
-	flags := cmd.Flags()
-	flags.StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")
-	flags.StringVar(&o.reason, "reason", "", "reason of the change, for the audit")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "If true, print what would be removed, without changes")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
-	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	o.AddSteps(cmd, "--dry-run -o json of the same command")
+	cmd.Flags().StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")
 	return cmd
 }
 
 func (o options) run(ctx context.Context, env *session.Env, args []string) error {
-	if err := o.Check(); err != nil {
+	if err := o.check(env); err != nil {
 		return err
 	}
 	key, err := o.find(ctx, env, args)
@@ -96,27 +94,54 @@ func (o options) run(ctx context.Context, env *session.Env, args []string) error
 		return exit.CauseOf(ctx, err)
 	}
 	env.About = key
+	approved, err := o.adopt(env, key)
+	if err != nil {
+		return err
+	}
+	o.Hold(env)
 	found, err := o.read(ctx, env, key)
 	if err != nil {
 		return err
 	}
-	if err := o.namedPVCs(found.view); err != nil {
+	if err := o.accept(ctx, env, approved, found.view); err != nil {
 		return err
 	}
+	return apply.CarryOut(ctx, env, key, o.change(env, found))
+}
+
+func (o options) check(env *session.Env) error {
+	if err := errors.Join(o.Flags.Check(), o.CheckSteps(env)); err != nil {
+		return err
+	}
+	if o.Intent() == session.Reads && o.Plan != "" {
+		return exit.Usagef("--dry-run conflicts with --plan")
+	}
+	return nil
+}
+
+// change is the removal of what was found.
+func (o options) change(env *session.Env, found findings) apply.Change {
 	n := len(found.view.Removable())
-	if o.dryRun || n == 0 {
-		if err := o.print(env, env.Out, found.view); err != nil {
-			return err
-		}
-		if o.dryRun && n > 0 {
-			return exit.AnswerError{Code: exit.ExitNo}
-		}
-		return nil
+	return apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: o.words(found.key.Name), Permissions: needs(found.view),
+		Procedure: &apply.Procedure{
+			Session: found.session, Resource: found.resource, Stage: stageGC, Work: n,
+			Print:    func() error { return o.printSealed(env, found.view) },
+			Show:     func(w io.Writer) error { return text.Write(w, found.view, ui.Table{}) },
+			Question: fmt.Sprintf("Remove %s?", phrase.Count(n, "item")), Continue: "remove the rest",
+			Try: func(ctx context.Context) (apply.Tried, error) { return tryOut(ctx, env, found) },
+			Run: func(ctx context.Context, s apply.Stepping) error { return o.remove(ctx, env, found, s) },
+		},
 	}
-	if err := o.approved(ctx, env, found); err != nil {
+}
+
+// printSealed prints what was found, as a file for --plan.
+func (o options) printSealed(env *session.Env, v orphans.View) error {
+	v, err := v.Sealed()
+	if err != nil {
 		return err
 	}
-	return o.remove(ctx, env, found)
+	return o.print(env, env.Out, v)
 }
 
 // namedPVCs refuses a PVC that was named and is not removed.
@@ -140,46 +165,6 @@ func (o options) print(env *session.Env, w io.Writer, v orphans.View) error {
 	return o.Print(w, format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
 		return text.Write(w, v, ui.Table{NoHeaders: o.List(env).NoHeaders})
 	}})
-}
-
-// approved checks permissions and gates before it prompts.
-func (o options) approved(ctx context.Context, env *session.Env, found findings) error {
-	if err := session.MayDo(ctx, env, found.key.Namespace, needs(found.view)); err != nil {
-		return err
-	}
-	if err := o.gates(ctx, env, found); err != nil {
-		return err
-	}
-	if o.yes {
-		return nil
-	}
-	if err := text.Write(env.ErrOut, found.view, ui.Table{}); err != nil {
-		return err
-	}
-	if !env.Prompt().Interactive() {
-		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
-	}
-	return env.Prompt().Confirm(ctx, fmt.Sprintf("Remove %s?", phrase.Count(len(found.view.Removable()), "item")))
-}
-
-// gates refuses while an operator manages the cluster, and what could not be recorded.
-func (o options) gates(ctx context.Context, env *session.Env, found findings) error {
-	if err := apply.Audited(env); err != nil {
-		return err
-	}
-	if found.session == nil {
-		return nil
-	}
-	checks, err := found.session.Gates(ctx, live.GateOptions{Coexist: o.coexist})
-	if err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	for _, c := range checks {
-		if !c.OK {
-			return &reconcile.RefusedError{Check: c}
-		}
-	}
-	return nil
 }
 
 // needs are the permissions that the removal of the items requires.
@@ -212,7 +197,7 @@ func (o options) find(ctx context.Context, env *session.Env, args []string) (typ
 		return types.NamespacedName{}, err
 	}
 	if name == "" {
-		resource, err := env.Cluster(ctx, args, o.Name, session.Writes)
+		resource, err := env.Cluster(ctx, args, o.Name, o.Intent())
 		if err != nil {
 			return types.NamespacedName{}, err
 		}
@@ -225,7 +210,7 @@ func (o options) find(ctx context.Context, env *session.Env, args []string) (typ
 // collectingGarbage returns what is required to find and remove what has no owner. Permissions to delete are
 // Required for what is found only.
 func collectingGarbage() []session.Requirement {
-	return slices.Concat(cmdutil.ChangingDatabase(), cmdutil.Optional("ConfigMaps are not found", session.Permission{Verb: "list", Resource: "configmaps"}),
+	return slices.Concat(cmdutil.ChangingDatabase(), cmdutil.Auditing(), cmdutil.Optional("ConfigMaps are not found", session.Permission{Verb: "list", Resource: "configmaps"}),
 		cmdutil.Optional("objects of these kinds are not removed", session.GarbagePermissions()...),
 		cmdutil.Everywhere(cmdutil.Optional("ConfigMaps and services of a cluster that does not exist are kept", session.Permission{Verb: "list", Resource: "persistentvolumes"})))
 }

@@ -29,8 +29,8 @@ import (
 type findings struct {
 	key  types.NamespacedName
 	view orphans.View
-	// uid is the UID of the resource; empty if it does not exist.
-	uid types.UID
+	// resource is the cluster; nil if it does not exist.
+	resource *session.Cluster
 	// session is nil if the resource does not exist.
 	session session.Session
 }
@@ -64,7 +64,7 @@ func (o options) read(ctx context.Context, env *session.Env, key types.Namespace
 	case err != nil:
 		return findings{}, exit.CauseOf(ctx, fmt.Errorf("read FoundationDBCluster %s in namespace %s: %w", key.Name, key.Namespace, err))
 	default:
-		found.uid = resource.UID
+		found.resource = resource
 		if found.session, err = r.readCluster(ctx); err != nil {
 			return findings{}, exit.CauseOf(ctx, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -74,14 +75,22 @@ func (i Item) Key() string { return string(i.Kind) + "/" + i.Name + "/" + i.UID 
 // View is the document of `gc`.
 type View struct {
 	inspect.Document
+	// Digest identifies the items of a dry run; Digests are those of all other fields, by name.
+	Digest  string            `json:"digest,omitempty"`
+	Digests map[string]string `json:"digests,omitempty"`
 	// Exists is whether the FoundationDBCluster exists.
-	Exists bool   `json:"exists"`
-	Items  []Item `json:"items"`
+	Exists bool `json:"exists"`
+	// UID is the UID of the FoundationDBCluster; empty if it does not exist.
+	UID   string `json:"uid,omitempty"`
+	Items []Item `json:"items"`
 }
 
 // NewView decides on everything that no process group has.
 func NewView(m inspect.Metadata, f Facts) View {
 	v := View{Document: inspect.NewDocument("OrphanList", m, f.Now, inspect.SourceLive), Exists: f.Stored != nil, Items: []Item{}}
+	if v.Exists {
+		v.UID = string(f.Stored.UID)
+	}
 	for _, o := range f.Objects {
 		if item, is := f.judge(o); is {
 			v.Items = append(v.Items, item)
@@ -94,6 +103,42 @@ func NewView(m inspect.Metadata, f Facts) View {
 	}
 	slices.Sort(v.Warnings)
 	return v
+}
+
+// Sealed returns the document with the digests of its fields, for a file.
+func (v View) Sealed() (View, error) {
+	v.Digest, v.Digests = "", nil
+	fields, err := inspect.Seal(v)
+	if err != nil {
+		return v, err
+	}
+	v.Digest = fields["items"]
+	v.Digests, err = inspect.Seal(v)
+	return v, err
+}
+
+// Differences returns how a removal of what is found now differs from the approved one: the items that only one of
+// them removes.
+func (v View) Differences(now View) []planned.PlanDifference {
+	var all []planned.PlanDifference
+	if v.UID != now.UID {
+		all = append(all, planned.PlanDifference{Code: planned.DiffersResource, Message: "the FoundationDBCluster is another one"})
+	}
+	for _, i := range only(v, now) {
+		all = append(all, planned.PlanDifference{Code: planned.DiffersDone, Message: "approved, and not to be removed any more: " + string(i.Kind) + "/" + i.Name})
+	}
+	for _, i := range only(now, v) {
+		all = append(all, planned.PlanDifference{Code: planned.DiffersNew, Message: "to be removed now, and not approved: " + string(i.Kind) + "/" + i.Name})
+	}
+	return all
+}
+
+// only returns the items that a removal covers and another one does not.
+func only(of, other View) []Item {
+	others := other.Removable()
+	return slices.DeleteFunc(of.Removable(), func(i Item) bool {
+		return slices.ContainsFunc(others, func(o Item) bool { return o.Key() == i.Key() })
+	})
 }
 
 // order is the order of removal: what uses others first.

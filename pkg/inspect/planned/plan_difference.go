@@ -13,8 +13,9 @@ import (
 
 // What differs between a plan that was approved and the one that would be made now.
 const (
-	differsDone       = "item-not-planned" // approved, and no longer planned
-	differsNew        = "item-not-approved"
+	DiffersDone       = "item-not-planned" // approved, and no longer planned
+	DiffersNew        = "item-not-approved"
+	DiffersResource   = "resource" // it is another one of the same name
 	differsOrder      = "order"
 	differsShown      = "item-shown" // it shows something else than it does
 	differsCommand    = "command"
@@ -27,7 +28,7 @@ const (
 // PlanDifference is one change of the cluster state since a plan was saved.
 type PlanDifference struct {
 	// Code is what differs, in kebab-case: item-not-planned, item-not-approved, order, item-shown, command,
-	// tool, spec, connection-string or database.
+	// tool, spec, connection-string, database or resource.
 	Code string `json:"code"`
 	// Message is the difference in words.
 	Message string `json:"message"`
@@ -112,7 +113,7 @@ func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 		case key.records():
 		case at < 0:
 			item := p.Items[i]
-			all = append(all, PlanDifference{differsDone, fmt.Sprintf("#%d approved, and no longer planned: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
+			all = append(all, PlanDifference{DiffersDone, fmt.Sprintf("#%d approved, and no longer planned: %s", item.Number, itemWords(item.Kind, item.Subject, item.Summary))})
 		default:
 			all = append(all, p.Items[i].shown(left[at])...)
 			missing, left = slices.Delete(missing, at, at+1), slices.Delete(left, at, at+1)
@@ -120,7 +121,7 @@ func (p *ApprovedPlan) items(now PlanView) []PlanDifference {
 	}
 	for _, item := range left {
 		if !plan.RecordsKind(item.Kind) {
-			all = append(all, PlanDifference{differsNew, "planned now, and not approved: " + itemWords(item.Kind, item.Subject, item.Summary)})
+			all = append(all, PlanDifference{DiffersNew, "planned now, and not approved: " + itemWords(item.Kind, item.Subject, item.Summary)})
 		}
 	}
 	return all
@@ -147,7 +148,7 @@ func itemWords(kind, subject, summary string) string {
 func (p *ApprovedPlan) OnlyDone(differences []PlanDifference) bool {
 	return !slices.ContainsFunc(differences, func(d PlanDifference) bool {
 		switch d.Code {
-		case differsDone:
+		case DiffersDone:
 			return false
 		case differsConnection:
 			return !p.has(plan.KindOf(plan.ChangeCoordinators{})) && !p.has(plan.KindOf(plan.SetConnectionString{}))

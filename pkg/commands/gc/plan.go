@@ -1,0 +1,80 @@
+package gc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// adopt reads the file of --plan, and takes the PVCs that it removes for named; nil without a file.
+func (o *options) adopt(env *session.Env, key types.NamespacedName) (*orphans.View, error) {
+	if o.Plan == "" {
+		return nil, nil
+	}
+	v, err := readPlan(o.Plan, key)
+	if err != nil {
+		return nil, err
+	}
+	env.Planned = &planned.ApprovedPlan{Digest: v.Digest}
+	for _, i := range v.Removable() {
+		if i.Kind == orphans.PVC && !slices.Contains(o.pvcs, i.Name) {
+			o.pvcs = append(o.pvcs, i.Name)
+		}
+	}
+	return &v, nil
+}
+
+// readPlan reads the document of a dry run of a cluster.
+func readPlan(path string, key types.NamespacedName) (orphans.View, error) {
+	text, err := limit.File(path, limit.Plan)
+	if err != nil {
+		return orphans.View{}, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
+	}
+	text, edited := inspect.Unseal(text)
+	var v orphans.View
+	if err := json.Unmarshal(text, &v); text == nil || err != nil {
+		return v, exit.Usage(fmt.Errorf("%s is not a list of gc: %w", path, cmp.Or(edited, err)))
+	}
+	switch {
+	case v.Kind != "OrphanList":
+		return v, exit.Usage(fmt.Errorf("%s is not a list of gc: its kind is %q", path, v.Kind), "lists are printed by gc --dry-run -o json")
+	case edited != nil:
+		return v, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
+	case v.Metadata.Cluster != key.Name || v.Metadata.Namespace != key.Namespace:
+		return v, exit.Usagef("plan %s is for cluster %s in namespace %s, not for cluster %s in namespace %s (nothing was changed)", path, v.Metadata.Cluster, v.Metadata.Namespace, key.Name, key.Namespace)
+	}
+	return v, nil
+}
+
+// accept refuses a PVC that was named and is not removed, and an approved plan if another one would be made now. What an
+// earlier run of the plan has removed is no difference.
+func (o options) accept(ctx context.Context, env *session.Env, approved *orphans.View, now orphans.View) error {
+	if approved == nil {
+		return o.namedPVCs(now)
+	}
+	differences := approved.Differences(now)
+	removed := !slices.ContainsFunc(differences, func(d planned.PlanDifference) bool { return d.Code != planned.DiffersDone })
+	lock := types.NamespacedName{Namespace: env.About.Namespace, Name: live.LeaseName(env.About.Name)}
+	switch {
+	case len(differences) == 0:
+		return nil
+	case removed && apply.BegunBefore(ctx, env, lock, env.PlanDigest()):
+		env.Logf("resuming plan %s: of %s %d %s removed", o.Plan, phrase.Count(len(approved.Removable()), "item"), len(differences), phrase.Is(len(differences)))
+		return nil
+	}
+	return apply.StalePlan(differences, "save a new list: "+env.Command(append(o.words(env.About.Name), "--dry-run", "-o", "json")...)+" > "+session.Quoted(o.Plan))
+}
