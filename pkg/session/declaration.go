@@ -16,6 +16,8 @@ import (
 // is known to all of them by being in the tree. Nothing has a default that would permit anything.
 type Declaration struct {
 	Effect Effect
+	// Lacks is why a command that changes something cannot have some of the guarantees that all others have.
+	Lacks map[Guarantee]string
 	// Group is the group of a command of the first level in the help.
 	Group Group
 	// Pages are the sections of the documentation that describe a command and those below it: "inspect.md#health".
@@ -32,6 +34,8 @@ type Declaration struct {
 	Waits bool
 	// Endless is true for a command that goes on until it is ended. No step of a runbook may have it.
 	Endless bool
+	// Planned is true for a command that requires --plan, also for a dry run.
+	Planned bool
 	// NoStep is why no step of a runbook may have the command; empty if one may.
 	NoStep string
 	// Prints is what the command prints if that is not laid out for a terminal: "a manifest".

@@ -65,6 +65,7 @@ func NewWatch(env *session.Env) *cobra.Command {
 	var o ScreenOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Inspection, Pages: []string{"dashboard.md"}, Endless: true,
+		Lacks: session.Lacking("each of its actions is the command of that name, with its plan, prompt, gates and Lease"),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
 		},

@@ -32,6 +32,7 @@ func NewDetectFailures(env *session.Env) *cobra.Command {
 	var o detectOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"failure-detection.md"},
+		Lacks: session.Lacking("it records what it sees and completes at once, whatever else runs; where an operator runs, it leaves the status to it", session.Overrides, session.GatedByOperators, session.OneOperation),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.DetectPermissions()...), cmdutil.Finding(), cmdutil.Beyond(), cmdutil.Auditing(), cmdutil.Everywhere(cmdutil.Optional("the status is not written",
 				session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"})))

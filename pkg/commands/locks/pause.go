@@ -29,6 +29,7 @@ func NewPause(env *session.Env) *cobra.Command {
 	var o pauseOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Lacks: session.Lacking("it is about operators, changes one field and completes at once, whatever else runs", session.Overrides, session.GatedByOperators, session.OneOperation),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
 		},
@@ -109,6 +110,7 @@ func NewResume(env *session.Env) *cobra.Command {
 	var o resumeOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Lacks: session.Lacking("it is about operators, changes one field and completes at once, whatever else runs", session.Overrides, session.GatedByOperators, session.OneOperation),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
 		},

@@ -48,6 +48,7 @@ func New(env *session.Env, program Program, tree Tree) *cobra.Command {
 	var o options
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"runbook-files.md"}, NoStep: "a runbook cannot run another one",
+		Lacks: session.Lacking("its steps are commands, each with its own guarantees; its dry run has theirs"),
 		With: map[string]func() []session.Requirement{
 			"--state": func() []session.Requirement { return cmdutil.Required(session.RunStatePermissions()...) },
 		},

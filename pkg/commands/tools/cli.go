@@ -38,6 +38,7 @@ func NewCLI(env *session.Env) *cobra.Command {
 	var o cliOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what fdbcli prints",
+		Lacks: session.Lacking("it runs commands of the user in fdbcli, which has no dry run"),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
 		},

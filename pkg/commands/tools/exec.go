@@ -33,6 +33,7 @@ func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what a program prints",
+		Lacks: session.Lacking("it runs a program of the user, of which nothing is known"),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
 		},

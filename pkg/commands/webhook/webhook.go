@@ -42,6 +42,8 @@ func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"eviction-webhook.md#the-webhook"}, Endless: true,
+		Lacks: session.Lacking("no command line belongs to a change: --act carries out replacements with the gates, the Lease and the audit of replace",
+			session.DryRuns, session.Plans, session.Reasons, session.FieldManagers, session.Overrides, session.OneOperation),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.WebhookPermissions()...), cmdutil.Viewing())
 		},
