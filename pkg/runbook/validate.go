@@ -18,6 +18,8 @@ type Traits struct {
 	ReadOnly bool
 	// Forecasts is true if the command has a dry run.
 	Forecasts bool
+	// Planned is true if its dry run is one of a plan, too.
+	Planned bool
 	// Waits is true if the command does nothing but wait.
 	Waits bool
 	// JSON is true if the words request a JSON document.

@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -34,18 +34,13 @@ const defaultTimeout = 10 * time.Minute
 // applyOptions are the options of `kubectl fdb recover apply`.
 type applyOptions struct {
 	session.ClusterFlag
-	plan    string
-	reason  string
-	confirm string
-	yes     bool
-	coexist bool
-	timeout time.Duration
+	apply.ChangeFlags
 }
 
 func newApply(env *session.Env) *cobra.Command {
 	var o applyOptions
 	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+		Effect: session.EffectChanges, Planned: true,
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Reconciling(), cmdutil.ReleasedVolumes(), bindingVolumes())
 		},
@@ -67,8 +62,13 @@ be typed, or be in --confirm beside --yes and --reason. Coordination files are c
 the survivor to the new coordinators; those before stay beside them. Of two survivors
 none is copied: both become the coordinators.
 
-Passes and other changing commands cannot run at the same time.`,
-		Example: `  # Carry out a reviewed plan
+Passes and other changing commands cannot run at the same time: the gates, the Lease and the
+operation are those of a pass. With --dry-run the plan is printed if it still holds, and the
+exit code is 1.`,
+		Example: `  # Show whether a reviewed plan still holds
+  kubectl fdb recover apply sample-cluster --plan recovery.json --dry-run
+
+  # Carry it out
   kubectl fdb recover apply sample-cluster --plan recovery.json
 
   # In a pipeline
@@ -82,78 +82,73 @@ Passes and other changing commands cannot run at the same time.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
-	flags := cmd.Flags()
-	flags.StringVar(&o.plan, "plan", "", "file with the plan")
-	flags.StringVar(&o.reason, "reason", "", "reason of the change, for the audit")
-	flags.StringVar(&o.confirm, "confirm", "", "name of the cluster, to confirm a loss of data if stdin is not a terminal")
-	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
-	flags.BoolVar(&o.coexist, "coexist", false, "If true, act although an operator manages the cluster")
-	flags.DurationVar(&o.timeout, "timeout", defaultTimeout, "maximum time to wait (exit code 3)")
+	o.ClusterFlag.Add(cmd, env)
+	o.AddSteps(cmd, "recover plan -o json")
+	o.AddConfirm(cmd, nil)
+	o.AddTimeout(cmd, defaultTimeout)
 	session.AtLeast(cmd, "timeout", session.Positive)
 	return cmd
 }
 
 func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
+	if err := o.CheckSteps(env); err != nil {
+		return err
+	}
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
-	p, err := readPlan(o.plan, key)
+	p, err := readPlan(o.Plan, key)
 	if err != nil {
 		return err
 	}
+	env.Planned = &planned.ApprovedPlan{Digest: p.Digest}
+	o.Hold(env)
 	if err := specUsable(env, cluster, p); err != nil {
 		return err
 	}
-	if err := o.confirmMatches(p); err != nil {
+	if err := o.ConfirmedAs(p.Cluster); err != nil {
 		return err
 	}
-	needs := session.ReconcilePermissions()
-	if len(p.Bind) > 0 {
-		needs = append(needs, session.VolumePermissions()...)
-	}
-	if err := session.MayDo(ctx, env, key.Namespace, needs); err != nil {
-		return err
-	}
-	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
-	defer stop()
 	current, err := read(ctx, env, key)
 	if err != nil {
-		return err
-	}
-	if err := o.allowed(ctx, env, current, p); err != nil {
-		return err
-	}
-	if err := templatesAllowed(session.TemplateRestrictions(env), current.seen.Cluster, p); err != nil {
-		return err
-	}
-	if err := o.approved(ctx, env, current, p); err != nil {
-		return err
-	}
-	return o.carryOut(ctx, env, current, p)
-}
-
-// allowed refuses before the prompt what would be refused after it.
-func (o applyOptions) allowed(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
-	if err := apply.Audited(env); err != nil {
 		return err
 	}
 	if moved := p.Moved(current.facts); len(moved) > 0 {
 		return stale(&execute.MovedError{Differences: moved})
 	}
-	checks, err := current.session.Gates(ctx, live.GateOptions{Coexist: o.coexist})
-	if err != nil {
-		return exit.CauseOf(ctx, err)
+	if err := templatesAllowed(session.TemplateRestrictions(env), current.seen.Cluster, p); err != nil {
+		return err
 	}
-	for _, c := range checks {
-		if !c.OK {
-			return &reconcile.RefusedError{Check: c}
-		}
+	return apply.CarryOut(ctx, env, key, o.change(env, current, p))
+}
+
+// change is what the plan does to the cluster as it was read.
+func (o applyOptions) change(env *session.Env, current reading, p recovery.Plan) apply.Change {
+	o.Dangerous = p.LosesData()
+	show := func(w io.Writer) error {
+		return ui.WriteRecoveryPlan(w, recovery.NewPlanView(env.Metadata(env.About), current.seen.Now, p, current.warnings))
 	}
-	return nil
+	return apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: []string{"recover", "apply", p.Cluster}, Permissions: permissionsOf(p),
+		Procedure: &apply.Procedure{
+			Session: current.session, Resource: current.seen.Cluster, Stage: stageRecover, Work: len(p.Steps),
+			Print: func() error { return show(env.Out) }, Show: show,
+			Question: fmt.Sprintf("Carry out plan %s?", p.Digest), Continue: "continue with the same plan",
+			Try: func(ctx context.Context) (apply.Tried, error) { return tryOut(ctx, env, current, p) },
+			Run: func(ctx context.Context, s apply.Stepping) error { return carryOut(ctx, env, s, p) },
+		},
+	}
+}
+
+// permissionsOf are the permissions that a plan requires.
+func permissionsOf(p recovery.Plan) []session.Permission {
+	if len(p.Bind) == 0 {
+		return session.ReconcilePermissions()
+	}
+	return append(session.ReconcilePermissions(), session.VolumePermissions()...)
 }
 
 // specUsable refuses a plan that creates pods or PVCs, as the spec describes them, of a cluster whose spec is invalid.
@@ -184,27 +179,10 @@ func stale(err *execute.MovedError) error {
 	return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("%w (nothing was changed by this run)", err), Hints: []string{"create a new plan with recover plan"}}
 }
 
-// approved shows the plan and prompts, unless --yes approves it.
-func (o applyOptions) approved(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
-	if p.LosesData() {
-		return o.lossApproved(ctx, env, current, p)
-	}
-	if o.yes {
-		return nil
-	}
-	if !env.Prompt().Interactive() {
-		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
-	}
-	v := recovery.NewPlanView(env.Metadata(env.About), current.seen.Now, p, current.warnings)
-	if err := ui.WriteRecoveryPlan(env.ErrOut, v); err != nil {
-		return err
-	}
-	return env.Prompt().Confirm(ctx, fmt.Sprintf("Carry out plan %s?", p.Digest))
-}
-
-func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current reading, p recovery.Plan) error {
+// carryOut carries out the plan.
+func carryOut(ctx context.Context, env *session.Env, with apply.Stepping, p recovery.Plan) error {
 	run := execute.Run{
-		Cluster: current.session, Tool: env.Tool, Clock: env.Clock, Report: o.reporter(env, p), Held: current.session.Held,
+		Cluster: with.Session, Tool: env.Tool, Clock: env.Clock, Held: with.Session.Held, Report: reporter(env, with, p),
 		Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
 			r, err := read(ctx, env, env.About)
 			return r.facts, r.seen, err
@@ -219,7 +197,7 @@ func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current re
 		return stale(moved)
 	}
 	if err != nil {
-		return &exit.Error{Code: exit.Code(exit.CauseOf(ctx, err)), Err: err, Hints: []string{"continue with the same plan: " + env.Command("recover", "apply", p.Cluster, "--plan", o.plan)}}
+		return err
 	}
 	fmt.Fprintf(env.Out, "%s: recovered, the database is available\n", p.Cluster)
 	first, second := env.Command("recover", "verify", p.Cluster, "--wait"), env.Command("reconcile", p.Cluster, "--wait")
@@ -231,33 +209,35 @@ func (o applyOptions) carryOut(ctx context.Context, env *session.Env, current re
 	return nil
 }
 
-// reporter prints each step, and writes it to the audit file.
-func (o applyOptions) reporter(env *session.Env, p recovery.Plan) func(recovery.Step, time.Time, error) {
-	who, _, _ := strings.Cut(env.Holder, " (")
-	of := audit.Run{
-		RunID: env.RunID, Who: who, Context: env.Connection().ContextName(), Namespace: p.Namespace, Cluster: p.Cluster, UID: types.UID(p.Basis.UID),
-		Command: env.Command("recover", "apply", p.Cluster, "--plan", o.plan), Reason: o.reason, Plan: p.Digest,
-	}
-	path, err := audit.Path(env.Getenv)
-	if err != nil {
-		env.Logf("warning: no audit file is written: %s", err)
-	}
+// reporter records each step, and prints it.
+func reporter(env *session.Env, with apply.Stepping, p recovery.Plan) func(recovery.Step, time.Time, error) {
 	return func(step recovery.Step, began time.Time, err error) {
-		now := env.Clock.Now()
-		e := audit.Entry{Time: now.UTC(), Run: of, Stage: stageRecover, Action: string(step), Subject: p.Cluster, Words: ui.RecoveryStep(step), Result: audit.Done, TookSeconds: now.Sub(began).Seconds()}
-		if err != nil {
-			e.Result, e.Error = audit.Failed, audit.Kept(err.Error())
-		} else {
+		with.Report(reconcile.Step{Kind: string(step), Subject: p.Cluster, Words: ui.RecoveryStep(step)}, began, err)
+		if err == nil {
 			fmt.Fprintf(env.Out, "%-20s did      %s\n", step, ui.RecoveryStep(step))
 		}
-		if path == "" {
-			return
-		}
-		if err := audit.Append(path, e); err != nil {
-			path = ""
-			env.Logf("warning: no audit file is written: %s", err)
+	}
+}
+
+// tryOut submits what the plan writes to the API server as a server dry run.
+func tryOut(ctx context.Context, env *session.Env, current reading, p recovery.Plan) (apply.Tried, error) {
+	t := apply.Tried{Beyond: "files and processes in pods, the status, and what depends on earlier steps"}
+	c, err := env.Client()
+	if err != nil {
+		return t, err
+	}
+	server, can := current.session.(apply.ServerDryRunner)
+	if !can {
+		return t, exit.Usagef("--dry-run=server requires an API server: use --dry-run")
+	}
+	answers, err := execute.Run{Cluster: current.session, Client: client.NewDryRunClient(c)}.Try(ctx, p, server.Try)
+	for _, a := range answers {
+		t.All++
+		if a.Asked {
+			t.Add(string(a.Step), a.Err)
 		}
 	}
+	return t, err
 }
 
 // stageRecover names recoveries in the audit, where other changes have the stage of a pass.

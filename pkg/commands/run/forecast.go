@@ -71,6 +71,9 @@ func (r *runner) try(ctx context.Context, i int, f *runbooks.ForecastStep) {
 	f.Forecast = f.Arguments
 	if !r.book.Traits[s.Name].ReadOnly {
 		f.Forecast = dryRunOf(f.Arguments)
+		if r.book.Traits[s.Name].Planned {
+			f.Forecast = dryRunWithout(f.Arguments)
+		}
 	}
 	if traits, err := r.tree.Command(f.Forecast); err != nil || !traits.ReadOnly {
 		f.Forecast, f.Why = nil, runbooks.NoDryRun
@@ -87,17 +90,23 @@ func (r *runner) try(ctx context.Context, i int, f *runbooks.ForecastStep) {
 }
 
 // dryRunOf returns the words of a command's dry run: without the approval of changes and of a plan.
-func dryRunOf(words []string) []string {
+func dryRunOf(words []string) []string { return dryRunWithout(words, "--plan") }
+
+// dryRunWithout returns the words of a command's dry run without the approval of changes, and without flags that have a
+// value.
+func dryRunWithout(words []string, flags ...string) []string {
 	var all []string
 	rest := words
 	for len(rest) > 0 {
 		word := rest[0]
 		rest = rest[1:]
+		name, _, hasValue := strings.Cut(word, "=")
+		dropped := slices.Contains(flags, name)
 		switch {
 		case word == "--":
 			return slices.Concat(all, []string{"--dry-run", word}, rest)
-		case slices.Contains([]string{"--yes", "-y", "--yes=true"}, word), strings.HasPrefix(word, "--plan="):
-		case word == "--plan" && len(rest) > 0:
+		case slices.Contains([]string{"--yes", "-y", "--yes=true"}, word), dropped && hasValue:
+		case dropped && len(rest) > 0:
 			rest = rest[1:]
 		default:
 			all = append(all, word)

@@ -159,6 +159,7 @@ func traitsOf(cmd *cobra.Command, path string, effect session.Effect, d session.
 		Command: path, ReadOnly: effect == session.EffectReads,
 		Changes:   effect == session.EffectChanges || effect == session.EffectPrograms,
 		Forecasts: effect == session.EffectChanges && dryRun != nil,
+		Planned:   d.Planned,
 		Waits:     d.Waits,
 	}
 	if output := cmd.Flags().Lookup("output"); output != nil {

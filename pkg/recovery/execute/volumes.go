@@ -77,9 +77,7 @@ func (r Run) reserve(ctx context.Context, v *corev1.PersistentVolume) error {
 	if err := r.Held(ctx); err != nil {
 		return err
 	}
-	before := v.DeepCopy()
-	v.Spec.ClaimRef.UID, v.Spec.ClaimRef.ResourceVersion = "", ""
-	if err := r.Client.Patch(ctx, v, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.unclaim(ctx, v); err != nil {
 		return err
 	}
 	now := &corev1.PersistentVolume{}
@@ -90,6 +88,13 @@ func (r Run) reserve(ctx context.Context, v *corev1.PersistentVolume) error {
 		return errors.New("it is not reserved after it was written")
 	}
 	return nil
+}
+
+// unclaim removes the UID of the deleted PVC from a volume, unless it changed since it was read.
+func (r Run) unclaim(ctx context.Context, v *corev1.PersistentVolume) error {
+	before := v.DeepCopy()
+	v.Spec.ClaimRef.UID, v.Spec.ClaimRef.ResourceVersion = "", ""
+	return r.Client.Patch(ctx, v, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
 // createPVCs creates the PVCs of the plan as a pass would, but each with the name of its volume, and
@@ -136,16 +141,25 @@ func unbound(s plan.Snapshot, bind []recovery.Binding) ([]string, error) {
 
 // createPVC creates one PVC of the plan; others are left to a pass.
 func (r Run) createPVC(ctx context.Context, bind []recovery.Binding, created plan.CreatePVC) error {
+	bound, err := r.bound(ctx, bind, created)
+	if err != nil || bound == nil {
+		return err
+	}
+	return r.Cluster.Act(ctx, *bound)
+}
+
+// bound returns a PVC of the plan as it is created for its volume; nil for any other.
+func (r Run) bound(ctx context.Context, bind []recovery.Binding, created plan.CreatePVC) (*plan.CreatePVC, error) {
 	i := slices.IndexFunc(bind, func(b recovery.Binding) bool { return b.PVC == created.Name })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
 	v, err := r.volume(ctx, bind[i])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	created.Object = boundTo(created.Object, v)
-	return r.Cluster.Act(ctx, created)
+	return &created, nil
 }
 
 // boundTo returns a PVC that only this volume satisfies: it has the volume's class, and requests no more
