@@ -214,6 +214,8 @@ func TestAnOperationIsAborted(t *testing.T) {
 		"of an older release":    {edit: func(o *reconcile.Operation) { o.ID, o.User = "", "" }, args: []string{"--yes"}, want: exit.ExitRefused, says: "older release"},
 		"for less than no time":  {args: []string{"--yes", "--timeout", "-1s"}, want: exit.ExitUsage, says: "must not be negative"},
 		"of an unknown cluster":  {cluster: "other", args: []string{"--yes"}, want: exit.ExitUsage, says: "other"},
+		"in a dry run":           {args: []string{"--dry-run"}, want: exit.ExitNo, says: "operation run7: replace sample"},
+		"in a server dry run":    {args: []string{"--dry-run=server"}, want: exit.ExitNo, says: "operation run7: replace sample"},
 		"the ID is the expected": {ends: 2, args: []string{"--yes", "--id", "run7"}, want: exit.ExitDone, says: "operation run7 has ended"},
 	}
 	for name, tc := range tests {

@@ -23,7 +23,7 @@ const establishing = 30 * time.Second
 func newCRDs(env *session.Env) *cobra.Command {
 	var o options
 	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+		Effect: session.EffectChanges, Lacks: lacking(),
 		Needs: func() []session.Requirement {
 			return cmdutil.Everywhere(cmdutil.Required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))
 		},
@@ -54,6 +54,9 @@ Exit code 0: all are installed. 6: an existing one lacks fields of this version.
 }
 
 func (o options) runCRDs(ctx context.Context, env *session.Env) error {
+	if err := o.CheckSteps(env); err != nil {
+		return err
+	}
 	objects, err := objectsIn("crd")
 	if err != nil {
 		return err
@@ -66,7 +69,7 @@ func (o options) runCRDs(ctx context.Context, env *session.Env) error {
 		return err
 	}
 	items, err := o.install(ctx, env, c, objects)
-	if err != nil || o.dryRun {
+	if err != nil || o.Intent() == session.Reads {
 		return err
 	}
 	for _, i := range items {

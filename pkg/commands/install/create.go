@@ -40,6 +40,7 @@ func NewCreate(env *session.Env) *cobra.Command {
 	var o createOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md#new-clusters"},
+		Lacks: lacking(),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(slices.Concat(
 				creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
@@ -98,6 +99,9 @@ Exit code 0: all exist. 6: an existing resource differs.`,
 }
 
 func (o createOptions) run(ctx context.Context, env *session.Env, name string) error {
+	if err := o.CheckSteps(env); err != nil {
+		return err
+	}
 	namespace, err := env.Connection().Namespace()
 	if err != nil {
 		return err
@@ -122,7 +126,7 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 	if _, err := o.install(ctx, env, c, objects); err != nil {
 		return err
 	}
-	if !o.dryRun {
+	if o.Intent() == session.Writes {
 		env.Logf("next: %s", env.Command("reconcile", name, "--wait"))
 	}
 	return nil

@@ -61,7 +61,7 @@ func isQuantity(answer string) error {
 
 // prompts reports whether there are prompts for settings: a user is there to answer, and gave no version.
 func (o createOptions) prompts(env *session.Env) bool {
-	return o.version == "" && !o.yes && env.IsTerminal(env.In) && env.IsTerminal(env.Out) && env.IsTerminal(env.ErrOut)
+	return o.version == "" && !o.Yes && env.IsTerminal(env.In) && env.IsTerminal(env.Out) && env.IsTerminal(env.ErrOut)
 }
 
 // ask sets the flags that were not given to the answers of the user.

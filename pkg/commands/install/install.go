@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -37,17 +39,15 @@ func NewInstall(env *session.Env) *cobra.Command {
 
 // options are common to the install commands.
 type options struct {
-	print  bool
-	yes    bool
-	dryRun bool
+	apply.ChangeFlags
+	print bool
 	// command are the words of the command without flags of this type.
 	command []string
 }
 
 func (o *options) add(cmd *cobra.Command) {
+	o.AddApproval(cmd)
 	cmd.Flags().BoolVar(&o.print, "print", false, "If true, print the manifests and contact no API server")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "If true, print what would be created, and change nothing")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("print", "yes")
 }
@@ -91,10 +91,10 @@ func (o options) install(ctx context.Context, env *session.Env, c client.Client,
 	for _, i := range items {
 		layout.Entry(env.Out, fmt.Sprintf("%-9s  ", i.state), i.name())
 	}
-	if o.dryRun || create == 0 {
-		return items, o.differences(env, items)
+	if o.Intent() == session.Reads || create == 0 {
+		return items, cmp.Or(o.tryOut(ctx, env, c, items), o.differences(env, items))
 	}
-	if err := o.approve(ctx, env, create); err != nil {
+	if err := o.Approve(ctx, env, "Create "+phrase.Count(create, "object")+"?"); err != nil {
 		return nil, err
 	}
 	for n := range items {
@@ -111,14 +111,28 @@ func (o options) install(ctx context.Context, env *session.Env, c client.Client,
 	return items, o.differences(env, items)
 }
 
-func (o options) approve(ctx context.Context, env *session.Env, create int) error {
-	if o.yes {
+// lacking is why a creation cannot have all guarantees.
+func lacking() map[session.Guarantee]string {
+	return session.Lacking("it only creates objects that do not exist: no cluster has a Lease, an operator or another run yet",
+		session.Plans, session.Reasons, session.Overrides, session.GatedByOperators, session.OneOperation)
+}
+
+// tryOut submits the missing objects as a server dry run, if that was requested.
+func (o options) tryOut(ctx context.Context, env *session.Env, c client.Client, items []item) error {
+	if o.DryRun != apply.DryRunServer {
 		return nil
 	}
-	if !env.Prompt().Interactive() {
-		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
+	var t apply.Tried
+	for _, i := range items {
+		if i.state == missing {
+			t.All++
+			t.Add(i.name(), c.Create(ctx, i.object.DeepCopy(), client.DryRunAll))
+		}
 	}
-	return env.Prompt().Confirm(ctx, "Create "+phrase.Count(create, "object")+"?")
+	if t.All == 0 {
+		return nil
+	}
+	return exit.CauseOf(ctx, t.End(env))
 }
 
 // createOne creates an object, and reads back that the API server has all of it.

@@ -23,7 +23,7 @@ import (
 func newRBAC(env *session.Env) *cobra.Command {
 	var o options
 	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+		Effect: session.EffectChanges, Lacks: lacking(),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(creating("rbac.authorization.k8s.io", "roles")...), cmdutil.Everywhere(cmdutil.Optional("ClusterRoles are not installed", creating("rbac.authorization.k8s.io", "clusterroles")...)))
 		},
@@ -64,6 +64,9 @@ func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) 
 		if !slices.Contains(roleNames(), name) {
 			return session.Unknown("role", name, phrase.Strings(roleNames()))
 		}
+	}
+	if err := o.CheckSteps(env); err != nil {
+		return err
 	}
 	objects, err := objectsIn("rbac", names...)
 	if err != nil {

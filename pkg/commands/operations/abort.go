@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -28,9 +30,8 @@ const abortTimeout = 5 * time.Minute
 // abortOptions are the options of `kubectl fdb operations abort`.
 type abortOptions struct {
 	session.ClusterFlag
+	apply.ChangeFlags
 	id      string
-	reason  string
-	yes     bool
 	timeout time.Duration
 }
 
@@ -38,6 +39,8 @@ func newAbort(env *session.Env) *cobra.Command {
 	var o abortOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges,
+		Lacks: session.Lacking("it requests that another run ends, as after Ctrl-C, and changes nothing of the cluster",
+			session.Plans, session.Overrides, session.GatedByOperators, session.OneOperation),
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, cmdutil.TheResource()), cmdutil.Finding(), readingLeftovers())
 		},
@@ -53,6 +56,8 @@ half done on the cluster, whichever run began it, with the commands that complet
 it: process groups that are marked for removal or excluded, deleted pods, cordoned nodes,
 maintenance and the database lock.
 
+With --dry-run the operation is named and goes on; the exit code is 1.
+
 An operation whose run no longer reports cannot be aborted: it does nothing any more. What
 is half done is printed for it, too.`,
 		Example: `  # Abort the operation on this cluster
@@ -64,16 +69,19 @@ is half done is printed for it, too.`,
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
-	o.Add(cmd, env)
+	o.ClusterFlag.Add(cmd, env)
+	o.AddApproval(cmd)
 	cmd.Flags().StringVar(&o.id, "id", "", "expected ID of the operation, as listed; exit code 6 for another one")
-	cmd.Flags().StringVar(&o.reason, "reason", "", "reason, as its run prints it")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "If true, approve without a prompt")
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, as its run prints it")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", abortTimeout, "maximum time to wait for its end (exit code 3); 0 means no limit")
 	return cmd
 }
 
 func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	cluster, err := env.Cluster(ctx, args, o.Name, session.Writes)
+	if err := o.CheckSteps(env); err != nil {
+		return err
+	}
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -88,11 +96,15 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 		}
 		return err
 	}
-	if err := o.approve(ctx, env, operation); err != nil {
+	env.Logf("operation %s: %s", operation.ID, operation.Text())
+	if err := o.Approve(ctx, env, "Abort it?"); err != nil {
 		return err
 	}
 	if err := o.request(ctx, env, key, operation); err != nil {
 		return exit.CauseOf(ctx, err)
+	}
+	if o.Intent() == session.Reads {
+		return exit.AnswerError{Code: exit.ExitNo}
 	}
 	env.Logf("requested; waiting until its run has finished the running action")
 	return o.wait(ctx, env, reader, operation)
@@ -122,25 +134,21 @@ func refused(words string) error {
 	return &exit.Error{Code: exit.ExitRefused, Err: errors.New(words)}
 }
 
-func (o abortOptions) approve(ctx context.Context, env *session.Env, operation reconcile.Operation) error {
-	env.Logf("operation %s: %s", operation.ID, operation.Text())
-	if o.yes {
-		return nil
-	}
-	if !env.Prompt().Interactive() {
-		return &exit.Error{Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal: use --yes to confirm (nothing was changed)")}
-	}
-	return env.Prompt().Confirm(ctx, "Abort it?")
-}
-
+// request writes the request to the Lease; a dry run submits it at most.
 func (o abortOptions) request(ctx context.Context, env *session.Env, key types.NamespacedName, operation reconcile.Operation) error {
 	c, err := env.Client()
 	if err != nil {
 		return err
 	}
+	switch {
+	case o.DryRun == apply.DryRunServer:
+		c = client.NewDryRunClient(c)
+	case o.Intent() == session.Reads:
+		return nil
+	}
 	lease := types.NamespacedName{Namespace: key.Namespace, Name: live.LeaseName(key.Name)}
 	err = live.RequestAbort(ctx, c, lease, reconcile.OperationAbort{
-		ID: operation.ID, By: reconcile.UserOf(env.Holder), Reason: o.reason, At: env.Clock.Now().UTC(),
+		ID: operation.ID, By: reconcile.UserOf(env.Holder), Reason: o.Reason, At: env.Clock.Now().UTC(),
 	})
 	if errors.Is(err, live.ErrOperationEnded) {
 		env.Logf("the operation ended before it was aborted")
