@@ -63,21 +63,41 @@ func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []plan
 
 // all runs passes over all of them in turn, until nothing is left that a wait could change.
 func (t *resourceSet) all(ctx context.Context) error {
+	for _, p := range t.members {
+		if err := p.refuseBeside(ctx); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
 	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	ctx, stop := session.WithTimeout(ctx, t.env.Clock, t.options.timeout)
 	defer stop()
+	ctx, end := beginOperations(ctx, t.members)
+	defer end()
 	for {
 		err := t.round(ctx)
 		rest, again := t.wait()
 		if err != nil || !again {
 			return t.finish(ctx, err)
 		}
+		for _, p := range t.members {
+			p.renewOperation(ctx, t.waitsFor())
+		}
 		if err := t.env.Waiting().Pause(ctx, rest, t.waitsFor()); err != nil {
 			return t.finish(ctx, err)
 		}
 	}
+}
+
+// beginOperations publishes the passes over each resource with its Lease, until the returned function is called.
+func beginOperations(ctx context.Context, members []*Passes) (of context.Context, end func()) {
+	if len(members) == 0 {
+		return ctx, func() {}
+	}
+	ctx, endFirst := members[0].beginOperation(ctx)
+	ctx, endOthers := beginOperations(ctx, members[1:])
+	return ctx, func() { endOthers(); endFirst() }
 }
 
 // agree prompts once for what all of them would do, and also for the name of what would lose
