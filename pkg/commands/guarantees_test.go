@@ -1,0 +1,175 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// eachChanging calls visit for every command that may change a cluster.
+func eachChanging(t *testing.T, visit func(path string, cmd *cobra.Command, d session.Declaration)) {
+	t.Helper()
+	eachPath(t, func(path string, cmd *cobra.Command) {
+		d, declared := session.Declared(cmd)
+		if declared && d.Effect != session.EffectReads && d.Effect != session.EffectSaves {
+			visit(path, cmd, d)
+		}
+	})
+}
+
+// A change that could not be previewed, approved from a file or attributed would be one of its own kind.
+func TestEveryCommandThatChangesGivesTheGuaranteesOrDeclaresWhyNot(t *testing.T) {
+	eachChanging(t, func(path string, cmd *cobra.Command, d session.Declaration) {
+		for _, g := range session.Guarantees() {
+			why, lacks := d.Lacks[g]
+			switch gives := session.HasGuarantee(cmd, g); {
+			case gives && lacks:
+				t.Errorf("%s has --%s, and declares that it cannot: %s", path, g, why)
+			case !gives && why == "":
+				t.Errorf("%s has no --%s, and declares no reason: Lacks of session.Declare", path, g)
+			}
+		}
+		if dry := cmd.Flags().Lookup("dry-run"); session.HasGuarantee(cmd, session.DryRuns) && dry.NoOptDefVal != "client" {
+			t.Errorf("%s --dry-run means %q", path, dry.NoOptDefVal)
+		}
+	})
+	eachPath(t, func(path string, cmd *cobra.Command) {
+		if d, _ := session.Declared(cmd); len(d.Lacks) > 0 && (d.Effect == session.EffectReads || d.Effect == session.EffectSaves) {
+			t.Errorf("%s changes nothing, and declares what it lacks", path)
+		}
+	})
+}
+
+// attendance is who else acts on all clusters, backups and restores, and how often a command began to change one.
+type attendance struct {
+	other   *reconcile.Operation
+	refuses bool
+	begun   int
+	own     []reconcile.Operation
+}
+
+// attended is a session with others around.
+type attended struct {
+	session.Session
+	of *attendance
+}
+
+func (a attended) Begin(ctx context.Context) error {
+	a.of.begun++
+	return a.Session.Begin(ctx)
+}
+
+func (a attended) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
+	return []plan.Check{{ID: plan.CheckNoOperator, Gate: plan.GateOperator, OK: !a.of.refuses || o.Coexist}}, nil
+}
+
+func (a attended) Operations() reconcile.OperationKeeper { return a.of }
+
+func (a *attendance) OtherOperation(context.Context) (*reconcile.Operation, error) {
+	return a.other, nil
+}
+func (*attendance) RefuseBesideOthers()                                               {}
+func (a *attendance) SetOperation(o reconcile.Operation)                              { a.own = append(a.own, o) }
+func (*attendance) KeepOperation(context.Context) error                               { return nil }
+func (*attendance) EndOperation(context.Context) error                                { return nil }
+func (*attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, error)   { return nil, nil }
+func (*attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
+
+// attend has all commands of a vault meet others.
+func (v *vault) attend() *attendance {
+	of := &attendance{}
+	v.connect = func() (session.Session, error) { return attended{simulated{v.cluster, v.given}, of}, nil }
+	v.record = func(e *session.Env, key types.NamespacedName) (session.Session, error) {
+		s, err := v.open(e, key)
+		return attended{s, of}, err
+	}
+	return of
+}
+
+// beginsElsewhere are the commands whose examples change nothing here, with the tests of which they do.
+var beginsElsewhere = map[string]string{
+	"recover apply":          "TestARecoveryBeginsOnlyWhileItMay",
+	"backup delete":          "TestBackupDeleteRequiresMoreThanYesToConfirm",
+	"backup expire":          "TestBackupExpireDeletesOldDataAndKeepsTheRestRestorable",
+	"connection-string sync": "TestConnectionStringSync",
+	"coordinators repair":    "TestCoordinatorsRepair",
+	"failover":               "TestARegionBecomesPrimaryAndBack",
+	"include":                "TestExcludeWaitsUntilDrainedAndIncludeEndsTheExclusion",
+	"locks allow":            "TestLocksDenyAndAllow",
+	"locks deny":             "TestLocksDenyAndAllow",
+	"locks release":          "TestLocksTakeAndRelease",
+	"locks take":             "TestLocksTakeAndRelease",
+	"maintenance off":        "TestMaintenance",
+	"restore abort":          "TestAnAbortedRestoreUnlocksTheDatabaseAndNeverRestarts",
+	"restore start":          "TestARestoreIsStartedByCommand",
+	"uncordon":               "TestUncordonRevertsTaintsAndAnnotationsOfCordon",
+}
+
+// The gates are evaluated immediately before the first change, and an operation of another run is respected, whatever
+// command it is: no example begins to change anything where one of the two refuses.
+func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
+	eachChanging(t, func(path string, cmd *cobra.Command, d session.Declaration) {
+		_, alone := d.Lacks[session.OneOperation]
+		_, ungated := d.Lacks[session.GatedByOperators]
+		if alone && ungated || d.Endless || beginsElsewhere[path] != "" {
+			return
+		}
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			for line := range strings.Lines(cmd.Example) {
+				if beginsOnlyIfItMay(t, cmd, strings.TrimSpace(line), d) {
+					return
+				}
+			}
+			t.Error("none of its examples begins to change anything, so that this tests nothing")
+		})
+	})
+}
+
+// beginsOnlyIfItMay runs an example while it may not act, and then while it may. It reports whether it began then.
+func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.Declaration) bool {
+	t.Helper()
+	v := newVault(t)
+	of := v.attend()
+	v.exclude("10.99.0.9") // for gc and include
+	v.cluster.Tick(20 * time.Minute)
+	words, to := v.exampleWords(line, t.TempDir())
+	passes := slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "--dry-run") || slices.Contains([]string{"--watch", "--plan", "--coexist", "--join"}, w)
+	})
+	if words == nil || to != "" || passes {
+		return false
+	}
+	if cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
+		words = append(words, "--yes")
+	}
+	run := func() int {
+		of.begun = 0
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, &exit.InterruptedError{Signal: os.Interrupt})
+		defer cancel()
+		v.runIn(ctx, words...)
+		return of.begun
+	}
+	of.other = &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}
+	if _, alone := d.Lacks[session.OneOperation]; !alone && run() > 0 {
+		t.Errorf("%s acts beside the operation of another run: %s%s", line, &v.out, &v.err)
+	}
+	of.other, of.refuses = nil, true
+	if _, ungated := d.Lacks[session.GatedByOperators]; !ungated && run() > 0 {
+		t.Errorf("%s acts although an operator runs: %s%s", line, &v.out, &v.err)
+	}
+	of.refuses = false
+	return run() > 0
+}
