@@ -142,7 +142,7 @@ func viewsOfDumps(g *given) []string {
 		"get clients sample", "get clusters", "get configuration sample", "get coordinators sample", "get exclusions sample", "get locks sample",
 		"get nodes sample", "get process-groups sample", "get process-groups sample -o wide", "get processes sample",
 		"can delete sample " + storage, "can drain " + g.cluster.Nodes[0] + " -c sample", "can reconcile sample", "can replace sample " + storage, "can restart sample " + storage, "can upgrade sample --to 7.3.80",
-		"exclusion list sample", "exclusion status sample", "coordinators list sample", "connection-string drift sample", "locks list sample",
+		"exclusion status sample", "connection-string drift sample",
 		"maintenance status sample", "operations list", "backup list", "version",
 		"status missing",
 	}

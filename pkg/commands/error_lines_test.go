@@ -24,7 +24,7 @@ var forgedLine = regexp.MustCompile(`(?m)^\s*FORGED|[\r\x{2028}]`)
 func TestATextOfTheClusterBeginsNoLineOnAPipe(t *testing.T) {
 	lines := []string{
 		"status sample", "status -A", "why sample", "plan sample", "reconcile sample --yes", "check sample", "get process-groups sample", "get processes sample", "events sample", "describe sample", "history sample",
-		"operations list", "gc sample --dry-run", "recover collect sample", "backup list", "locks list sample", "logs sample", "cordon node-1 -c sample --dry-run", "wait sample --for=healthy --timeout 1s",
+		"operations list", "gc sample --dry-run", "recover collect sample", "backup list", "get locks sample", "logs sample", "cordon node-1 -c sample --dry-run", "wait sample --for=healthy --timeout 1s",
 	}
 	for name, breakIt := range map[string]func(*given, *session.Env){
 		"of the API server": func(_ *given, e *session.Env) {

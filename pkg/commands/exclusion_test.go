@@ -66,41 +66,41 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		out   string
 		err   string
 	}{
-		"one that moves":          {args: []string{"status", "sample"}, want: exit.ExitNo, out: "moving"},
-		"in JSON":                 {args: []string{"status", "sample", "-o", "json"}, want: exit.ExitNo, out: `"kind": "ExclusionStatus"`},
-		"its name":                {args: []string{"status", "sample", "-o", "name"}, want: exit.ExitNo, out: "processgroup/storage-"},
-		"nothing of the class":    {args: []string{"status", "sample", "--class", "log"}, want: exit.ExitDone, err: "no matching process group of sample is excluded or to be excluded"},
-		"an unknown group":        {args: []string{"status", "sample", "storage-0"}, want: exit.ExitUsage},
-		"a group on stdin":        {args: []string{"status", "sample", "-"}, input: "ID\n", want: exit.ExitNo, out: "moving"},
-		"nothing on stdin":        {args: []string{"status", "sample", "-"}, want: exit.ExitUsage, err: "stdin is empty: process groups expected"},
-		"too short an interval":   {args: []string{"status", "sample", "--interval", "1ms"}, want: exit.ExitUsage},
-		"--watch with --wait":     {args: []string{"status", "sample", "-w", "--wait"}, want: exit.ExitUsage},
-		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--timeout", "31s"}, want: exit.ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
-		"a command that is none":  {args: []string{"sattus"}, want: exit.ExitUsage, err: "must be one of list, status, wait"},
-		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "pending"},
+		"one that moves":          {args: []string{"exclusion", "status", "sample"}, want: exit.ExitNo, out: "moving"},
+		"in JSON":                 {args: []string{"exclusion", "status", "sample", "-o", "json"}, want: exit.ExitNo, out: `"kind": "ExclusionStatus"`},
+		"its name":                {args: []string{"exclusion", "status", "sample", "-o", "name"}, want: exit.ExitNo, out: "processgroup/storage-"},
+		"nothing of the class":    {args: []string{"exclusion", "status", "sample", "--class", "log"}, want: exit.ExitDone, err: "no matching process group of sample is excluded or to be excluded"},
+		"an unknown group":        {args: []string{"exclusion", "status", "sample", "storage-0"}, want: exit.ExitUsage},
+		"a group on stdin":        {args: []string{"exclusion", "status", "sample", "-"}, input: "ID\n", want: exit.ExitNo, out: "moving"},
+		"nothing on stdin":        {args: []string{"exclusion", "status", "sample", "-"}, want: exit.ExitUsage, err: "stdin is empty: process groups expected"},
+		"too short an interval":   {args: []string{"exclusion", "status", "sample", "--interval", "1ms"}, want: exit.ExitUsage},
+		"--watch with --wait":     {args: []string{"exclusion", "status", "sample", "-w", "--wait"}, want: exit.ExitUsage},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"exclusion", "wait", "sample", "--timeout", "31s"}, want: exit.ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
+		"a command that is none":  {args: []string{"exclusion", "sattus"}, want: exit.ExitUsage, err: "must be one of status, wait"},
+		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"exclusion", "status", "sample"}, want: exit.ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()
 			g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).RemovalTimestamp = nil
-		}, args: []string{"status", "sample", "ID"}, want: exit.ExitNo, out: "none"},
-		"excluded by no process group": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
-		"others are counted":           {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
+		}, args: []string{"exclusion", "status", "sample", "ID"}, want: exit.ExitNo, out: "none"},
+		"excluded by no process group": {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"exclusion", "status", "sample", "--all"}, want: exit.ExitNo, out: "10.9.9.9:4501"},
+		"others are counted":           {given: func(g *given, _ string) { g.exclude("10.9.9.9:4501") }, args: []string{"exclusion", "status", "sample"}, want: exit.ExitNo, out: "1 more exclusion covers no process group of this resource; --all lists it"},
 		"no answer from the database": {
 			given: func(g *given, _ string) {
 				g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
 			},
-			args: []string{"status", "sample"}, want: exit.ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
+			args: []string{"exclusion", "status", "sample"}, want: exit.ExitUnreachable, out: "unverified: no database status: timed out", err: "unknown: timed out",
 		},
 		"exclusions that cannot be read": {
 			given: func(g *given, _ string) {
 				g.connect = func() (session.Session, error) { return blind{simulated{g.cluster, g}}, nil }
 			},
-			args: []string{"status", "sample"}, want: exit.ExitUnreachable, err: "cannot read exclusions: no fdbcli",
+			args: []string{"exclusion", "status", "sample"}, want: exit.ExitUnreachable, err: "cannot read exclusions: no fdbcli",
 		},
-		"the list": {args: []string{"list", "sample"}, want: exit.ExitDone, out: "locality_instance_id:storage-"},
+		"the list": {args: []string{"get", "exclusions", "sample"}, want: exit.ExitDone, out: "locality_instance_id:storage-"},
 		"the list without the database": {given: func(g *given, _ string) {
 			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
-		}, args: []string{"list", "sample"}, want: exit.ExitUnreachable, err: "cannot determine the exclusions: timed out"},
-		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"list", "sample"}, want: exit.ExitDone, err: "no exclusions in the database of sample"},
+		}, args: []string{"get", "exclusions", "sample"}, want: exit.ExitUnreachable, err: "cannot determine the exclusions: timed out"},
+		"an empty list": {given: func(g *given, _ string) { g.include() }, args: []string{"get", "exclusions", "sample"}, want: exit.ExitDone, err: "no exclusions in the database of sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 			}
 			env := g.environment()
 			env.In = strings.NewReader(strings.ReplaceAll(tc.input, "ID", id))
-			args := []string{"exclusion"}
+			var args []string
 			for _, arg := range tc.args {
 				args = append(args, strings.ReplaceAll(arg, "ID", id))
 			}

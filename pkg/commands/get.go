@@ -18,8 +18,8 @@ func newGet(env *session.Env) *cobra.Command {
 		Use:   "get KIND",
 		Short: "List the parts of a cluster",
 	})
-	cmd.AddCommand(clusters.NewGetClusters(env), groups.NewGetProcessGroups(env), clusters.NewGetProcesses(env), coordinators.NewCoordinatorsList(env, "coordinators"),
-		groups.NewExclusionList(env, "exclusions"), locks.NewLocksList(env, "locks"), clusters.NewGetConfiguration(env), nodes.NewGetNodes(env), clusters.NewGetClients(env))
+	cmd.AddCommand(clusters.NewGetClusters(env), groups.NewGetProcessGroups(env), clusters.NewGetProcesses(env), coordinators.NewGet(env),
+		groups.NewGetExclusions(env), locks.NewGet(env), clusters.NewGetConfiguration(env), nodes.NewGetNodes(env), clusters.NewGetClients(env))
 	cmdutil.AsParent(cmd, "resource type")
 	return cmd
 }

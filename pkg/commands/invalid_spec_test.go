@@ -60,7 +60,7 @@ func readingLines(g *given) map[string]*cobra.Command {
 	storage := string(g.groupOf(v1beta2.ProcessClassStorage).ProcessGroupID)
 	more := []string{
 		"status -A", "why -A", "check -A", "get process-groups -A", "logs sample " + storage, "dump sample --file " + saved, "recover manifest sample",
-		"coordinators list sample", "wait sample --for=available", "operations follow sample", "exclusion wait sample " + storage + " --timeout 1s",
+		"get coordinators sample", "wait sample --for=available", "operations follow sample", "exclusion wait sample " + storage + " --timeout 1s",
 	}
 	for _, line := range append(plantedLines(g), more...) {
 		name := commandOf(all, line)

@@ -34,7 +34,7 @@ func TestTheDenyListShowsTheUserAndReasonOfEachEntry(t *testing.T) {
 	g.cluster.Shared.Denials["dc4"] = fdb.Denial{By: "an earlier one", At: g.cluster.Now()}
 	g.cluster.Resource.Spec.LockOptions.DenyList = []v1beta2.LockDenyListEntry{{ID: "dc5"}}
 	g.run("reconcile", "sample", "--yes")
-	if code := g.run("locks", "list", "sample", "-o", "json"); code != exit.ExitDone {
+	if code := g.run("get", "locks", "sample", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	type denial struct {
@@ -53,7 +53,7 @@ func TestTheDenyListShowsTheUserAndReasonOfEachEntry(t *testing.T) {
 	if diff := cmp.Diff(want, list.Denied); diff != "" || at(0) == nil || at(2) == nil {
 		t.Errorf("%s%v", diff, list.Denied)
 	}
-	g.run("locks", "list", "sample")
+	g.run("get", "locks", "sample")
 	for _, line := range []string{"DENIED-ID   IN-DB   IN-SPEC   SET-BY               WHEN   REASON", "dc3         yes     -         ?"} {
 		if !strings.Contains(g.out.String(), line) {
 			t.Errorf("no %q in %s", line, &g.out)

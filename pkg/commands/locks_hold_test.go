@@ -86,10 +86,10 @@ func TestLocksTakeAndRelease(t *testing.T) {
 func TestLocksListShowsTheManualLockHolder(t *testing.T) {
 	g := together(t)
 	lockOf("dc1", "bob@b", time.Hour)(g)
-	if code := g.run("locks", "list", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {
+	if code := g.run("get", "locks", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), "sample: the lock is held manually by bob@b") {
 		t.Errorf("exit code %d: %s", code, &g.out)
 	}
-	if code := g.run("locks", "list", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != exit.ExitDone || g.out.String() != "bob@b" {
+	if code := g.run("get", "locks", "sample", "-o", "jsonpath={.items[0].manualHolder}"); code != exit.ExitDone || g.out.String() != "bob@b" {
 		t.Errorf("exit code %d: %q", code, &g.out)
 	}
 }

@@ -21,10 +21,10 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 		want []string
 		code int
 	}{
-		"as a table":             {args: []string{"locks", "list", "sample"}, want: []string{"west    no", "held", "north       yes     -", "south       no      deny", "the spec does not use the lock", "Lease of runs in this Kubernetes cluster: free"}},
+		"as a table":             {args: []string{"get", "locks", "sample"}, want: []string{"west    no", "held", "north       yes     -", "south       no      deny", "the spec does not use the lock", "Lease of runs in this Kubernetes cluster: free"}},
 		"by the other name":      {args: []string{"get", "locks", "sample", "-o", "jsonpath={.kind} {.items[0].state}"}, want: []string{"LockList held"}},
-		"its name":               {args: []string{"locks", "list", "-o", "name"}, want: []string{"lock/sample\n"}},
-		"a column":               {args: []string{"locks", "list", "sample", "-o", "custom-columns=OWNER:.owner", "--no-headers"}, want: []string{"west\n"}},
+		"its name":               {args: []string{"get", "locks", "-o", "name"}, want: []string{"lock/sample\n"}},
+		"a column":               {args: []string{"get", "locks", "sample", "-o", "custom-columns=OWNER:.owner", "--no-headers"}, want: []string{"west\n"}},
 		"a command that is none": {args: []string{"locks", "steal"}, code: exit.ExitUsage},
 	}
 	for name, tc := range tests {
@@ -45,7 +45,7 @@ func TestLocksAreListedWhetherOrNotTheSpecUsesThem(t *testing.T) {
 func TestTheLockHolderIsUnknownIfTheDatabaseDoesNotAnswer(t *testing.T) {
 	g := up(t)
 	g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
-	if code := g.run("locks", "list", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
+	if code := g.run("get", "locks", "sample"); code != exit.ExitUnreachable || g.out.Len() > 0 || !strings.Contains(g.err.String(), "cannot determine the lock holder: timed out") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

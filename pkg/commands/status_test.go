@@ -292,7 +292,7 @@ func TestGetProcessGroupsSupportsAliasesAndOutputFormats(t *testing.T) {
 
 func TestReadCommandsWithWatchContinueUntilInterrupted(t *testing.T) {
 	g := up(t)
-	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}, {"locks", "list", "sample", "-w", "-o", "json"}, {"get", "clusters", "-w", "-o", "json"}} {
+	for _, args := range [][]string{{"status", "sample", "-w", "-o", "json"}, {"get", "pg", "sample", "-w", "-o", "json"}, {"get", "locks", "sample", "-w", "-o", "json"}, {"get", "clusters", "-w", "-o", "json"}} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		shown := 0
 		env := g.environment()

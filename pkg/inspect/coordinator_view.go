@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
-// CoordinatorListView is the document of `coordinators list`.
+// CoordinatorListView is the document of `get coordinators`.
 type CoordinatorListView struct {
 	Document
 	Desired int `json:"desired"`

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// LockListView is the document of `locks list`: the lock and the deny list of the database,
+// LockListView is the document of `get locks`: the lock and the deny list of the database,
 // and the lists that control-plane instances share.
 type LockListView struct {
 	Document

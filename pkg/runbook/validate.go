@@ -10,7 +10,7 @@ import (
 
 // Traits are what is known of a command before it runs.
 type Traits struct {
-	// Command is the path of the command: "reconcile", "exclusion list".
+	// Command is the path of the command: "reconcile", "get exclusions".
 	Command string
 	// Changes is true if the command may change objects or databases, or runs a program: it needs an approval.
 	Changes bool

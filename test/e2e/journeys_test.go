@@ -103,7 +103,7 @@ var journeys = map[string]journey{
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
 			up("processCounts: {storage: 3, log: 4, stateless: 3}\n")(t, p)
-			p.ids["log-22297"] = p.must(t, `kubectl fdb coordinators list sample-cluster -o 'jsonpath={.items[0].processGroup}'`)
+			p.ids["log-22297"] = p.must(t, `kubectl fdb get coordinators sample-cluster -o 'jsonpath={.items[0].processGroup}'`)
 		},
 		codes: map[string][]int{"kubectl fdb connection-string drift sample-cluster": {no}},
 	},

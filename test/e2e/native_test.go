@@ -68,7 +68,7 @@ func TestTheNativeTransportWorksWithoutPodExec(t *testing.T) {
 
 	// The library rewrites the cluster file that it was given.
 	clusterFile := file(t, "fdb.cluster", connectionString(t, ns)+"\n")
-	coordinator := strings.TrimSpace(native(t, "coordinators", "list", "c", "-n", ns, "--cluster-file", clusterFile, "-o", "jsonpath={.items[0].processGroup}").stdout)
+	coordinator := strings.TrimSpace(native(t, "get", "coordinators", "c", "-n", ns, "--cluster-file", clusterFile, "-o", "jsonpath={.items[0].processGroup}").stdout)
 	want(t, native(t, "coordinators", "change", "c", "-n", ns, "--away-from", coordinator, "--cluster-file", clusterFile, "--transport", "native", "--wait", "--yes"), 0)
 	content, err := os.ReadFile(clusterFile)
 	if err != nil {

@@ -194,7 +194,7 @@ func (c *cluster) reportsOwner(t *test, owner string) {
 	t.Helper()
 	eventually(t, time.Minute, func() string {
 		if reported, known := c.lockOwner(t); !known || reported != owner {
-			return fmt.Sprintf("locks list reports the owner %q (known: %t), want %q", reported, known, owner)
+			return fmt.Sprintf("get locks reports the owner %q (known: %t), want %q", reported, known, owner)
 		}
 		return ""
 	})
@@ -273,12 +273,12 @@ func escaped(value string) string {
 // database cannot be read.
 func (c *cluster) lockOwner(t *test) (owner string, known bool) {
 	t.Helper()
-	r := c.fdb(t, "locks list", "-o", "json")
+	r := c.fdb(t, "get locks", "-o", "json")
 	if r.code == 8 {
 		return "", false
 	}
 	if r.code != 0 {
-		t.Fatalf("locks list: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+		t.Fatalf("get locks: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	locks := decode[struct {
 		Items []struct{ Owner, State string }

@@ -20,31 +20,31 @@ func NewCoordinators(env *session.Env) *cobra.Command {
 	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"coordinators.md"}}, &cobra.Command{
 		Use:     "coordinators",
 		Aliases: []string{"coordinator"},
-		Short:   "List, change and repair coordinators",
+		Short:   "Change and repair coordinators",
 	})
-	cmd.AddCommand(NewCoordinatorsList(env, "list"), newCoordinatorsChange(env), newCoordinatorsRepair(env))
+	cmd.AddCommand(newCoordinatorsChange(env), newCoordinatorsRepair(env))
 	cmdutil.AsParent(cmd, "coordinators command")
 	return cmd
 }
 
-// coordinatorsListOptions are the options of `kubectl fdb coordinators list`.
-type coordinatorsListOptions struct{ cmdutil.ViewOptions }
+// getOptions are the options of `kubectl fdb get coordinators`.
+type getOptions struct{ cmdutil.ViewOptions }
 
-// NewCoordinatorsList is one command under two names: coordinators list and get coordinators.
-func NewCoordinatorsList(env *session.Env, name string) *cobra.Command {
-	var o coordinatorsListOptions
+// NewGet returns the command `get coordinators`.
+func NewGet(env *session.Env) *cobra.Command {
+	var o getOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectReads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
-		Use:   name + " [CLUSTER]",
+		Use:   "coordinators [CLUSTER]",
 		Short: "List coordinators and their reachability",
 		Long: `List coordinators: the process group of each, its reachability, and whether it is marked for
 removal or excluded; a pass changes such coordinators before it removes anything of their
 process groups. If the database does not answer, the last recorded coordinators are listed
 with unknown reachability.`,
 		Example: `  # List coordinators and their reachability
-  kubectl fdb coordinators list sample-cluster
+  kubectl fdb get coordinators sample-cluster
 
   # For scripts
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
@@ -53,7 +53,7 @@ with unknown reachability.`,
 	return cmd
 }
 
-func (o *coordinatorsListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *getOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Facts(ctx)
 	if err != nil {
 		return cmdutil.Output{}, err

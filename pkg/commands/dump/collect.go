@@ -185,8 +185,8 @@ func (c *collector) commandLines() []view {
 var (
 	clusterViews = []string{
 		"status", "describe", "tree", "why", "check", "plan", "events", "history", "get process-groups", "get processes", "get clients",
-		"get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "exclusion status", "exclusion list", "coordinators list",
-		"locks list", "maintenance status", "connection-string drift", "can reconcile", "can restart",
+		"get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "exclusion status",
+		"maintenance status", "connection-string drift", "can reconcile", "can restart",
 	}
 	namespaceViews = []string{"operations list", "get clusters", "backup list", "version"}
 )

@@ -22,9 +22,9 @@ func NewExclusion(env *session.Env) *cobra.Command {
 	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#exclusion-progress"}}, &cobra.Command{
 		Use:     "exclusion",
 		Aliases: []string{"exclusions"},
-		Short:   "Show exclusions and their progress",
+		Short:   "Show the progress of exclusions",
 	})
-	cmd.AddCommand(newExclusionStatus(env), NewExclusionList(env, "list"), newExclusionWait(env))
+	cmd.AddCommand(newExclusionStatus(env), newExclusionWait(env))
 	cmdutil.AsParent(cmd, "exclusion command")
 	return cmd
 }
@@ -36,23 +36,23 @@ func exclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedN
 	return cmdutil.CoordinationFacts(ctx, env, key, "exclusions", session.Reader.ReadExclusions)
 }
 
-// exclusionListOptions are the options of `kubectl fdb exclusion list`.
+// exclusionListOptions are the options of `kubectl fdb get exclusions`.
 type exclusionListOptions struct{ cmdutil.ViewOptions }
 
-// NewExclusionList is one command under two names: exclusion list and get exclusions.
-func NewExclusionList(env *session.Env, name string) *cobra.Command {
+// NewGetExclusions returns the command `get exclusions`.
+func NewGetExclusions(env *session.Env) *cobra.Command {
 	var o exclusionListOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectReads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
-		Use:   name + " [CLUSTER]",
+		Use:   "exclusions [CLUSTER]",
 		Short: "List the exclusions in the database",
 		Long: `List the exclusions in the database: those of process groups of this cluster, those of
 other control-plane instances that share the database, and leftovers of removed process
 groups. Use "kubectl fdb exclusion status" for their progress.`,
 		Example: `  # List all exclusions
-  kubectl fdb exclusion list sample-cluster
+  kubectl fdb get exclusions sample-cluster
 
   # Print the targets as used by fdbcli
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,

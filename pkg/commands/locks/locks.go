@@ -22,22 +22,22 @@ func NewLocks(env *session.Env) *cobra.Command {
 		Aliases: []string{"lock"},
 		Short:   "Manage the database lock and its deny list",
 	})
-	cmd.AddCommand(NewLocksList(env, "list"), newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
+	cmd.AddCommand(newLocksTake(env), newLocksRelease(env), newLocksDeny(env), newLocksAllow(env))
 	cmdutil.AsParent(cmd, "locks command")
 	return cmd
 }
 
-// locksListOptions are the options of `kubectl fdb locks list`.
-type locksListOptions struct{ cmdutil.ViewOptions }
+// getOptions are the options of `kubectl fdb get locks`.
+type getOptions struct{ cmdutil.ViewOptions }
 
-// NewLocksList is one command under two names: locks list and get locks.
-func NewLocksList(env *session.Env, name string) *cobra.Command {
-	var o locksListOptions
+// NewGet returns the command `get locks`.
+func NewGet(env *session.Env) *cobra.Command {
+	var o getOptions
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectReads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
-		Use:   name + " [CLUSTER]",
+		Use:   "locks [CLUSTER]",
 		Short: "List the owner, expiry and deny list of the database lock",
 		Long: `List the owner and expiry of the database lock, and the deny list.
 
@@ -46,10 +46,10 @@ the deny list in the database with spec.lockOptions.denyList: an entry that is o
 from the spec stays denied. -o wide adds announced upgrades and the lists by which
 control-plane instances coordinate.`,
 		Example: `  # Show the owner and expiry of the lock
-  kubectl fdb locks list sample-cluster
+  kubectl fdb get locks sample-cluster
 
   # Include upgrades and lists of all control-plane instances
-  kubectl fdb locks list sample-cluster -o wide
+  kubectl fdb get locks sample-cluster -o wide
 
   # Print the seconds until the lock expires
   kubectl fdb get locks sample-cluster -o jsonpath={.items[0].secondsLeft}`,
@@ -58,7 +58,7 @@ control-plane instances coordinate.`,
 	return cmd
 }
 
-func (o *locksListOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
+func (o *getOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	facts, err := sharedFacts(ctx, env, key)
 	if err != nil {
 		return cmdutil.Output{}, err

@@ -57,7 +57,7 @@ func coordinatorMajority(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	all := len(f.Database.Status.Coordinators())
-	return with(one(database, fmt.Sprintf("the loss of one data center leaves no quorum of the %s", phrase.Count(all, "coordinator")), "fdb", "coordinators", "list", f.Cluster.Name))
+	return with(one(database, fmt.Sprintf("the loss of one data center leaves no quorum of the %s", phrase.Count(all, "coordinator")), "fdb", "get", "coordinators", f.Cluster.Name))
 }
 
 func unreachableCoordinators(f Facts) ([]Finding, string) {

@@ -142,7 +142,7 @@ var problems = map[string]problem{
 	"no quorum":                        {"COORD-001", func(f *Facts) { f.Database.Status.Client.Coordinators.QuorumReachable = false }, "no quorum", "fdb status"},
 	"an unreachable coordinator":       {"COORD-002", func(f *Facts) { f.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false }, "the coordinator is unreachable", "fdb status"},
 	"a coordinator too few":            {"COORD-003", func(f *Facts) { c := &f.Database.Status.Client.Coordinators; c.Coordinators = c.Coordinators[:2] }, "2 coordinators, 3 desired", "fdb plan"},
-	"a data center with a majority":    {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "coordinators list sample"},
+	"a data center with a majority":    {"COORD-005", inDataCenters(2), "the loss of one data center leaves no quorum of the 3 coordinators", "get coordinators sample"},
 	"a coordinator to be removed":      {"COORD-004", coordinatorToRemove, "is a coordinator and marked for removal", "fdb reconcile"},
 	"the resource has another string":  {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
 	"the ConfigMap has another string": {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},

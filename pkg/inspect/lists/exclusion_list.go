@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
-// ExclusionListView is the document of `exclusion list`: the exclusions in the database,
+// ExclusionListView is the document of `get exclusions`: the exclusions in the database,
 // and what they cover.
 type ExclusionListView struct {
 	inspect.Document

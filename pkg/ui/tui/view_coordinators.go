@@ -64,5 +64,5 @@ func (s clusterView) aboutCoordinator(c inspect.CoordinatorDetailView) []line {
 		fact("process group", phrase.Or(c.Group, phrase.UnknownCell)), fact("zone", phrase.Or(c.Zone, phrase.UnknownCell)), fact("TLS", phrase.YesNo(&c.TLS, phrase.UnknownCell)),
 	}
 	lines = append(lines, s.aboutGroup(c.Group)...)
-	return append(lines, commandLines(s.o.fdb("coordinators", "list", s.cluster()), s.o.fdb("coordinators", "change", s.cluster(), "--dry-run"))...)
+	return append(lines, commandLines(s.o.fdb("get", "coordinators", s.cluster()), s.o.fdb("coordinators", "change", s.cluster(), "--dry-run"))...)
 }
