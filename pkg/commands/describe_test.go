@@ -69,6 +69,8 @@ func TestDescribeOutputAndExitCodes(t *testing.T) {
 		"two clusters":                      {args: []string{"sample", "other"}, want: exit.ExitUsage},
 		"a process group after its cluster": {args: []string{"sample", "OTHER"}, says: "fdb/sample  storage-"},
 		"one of the cluster of -c":          {args: []string{"-c", "sample", "OTHER"}, says: "fdb/sample  storage-"},
+		"a tree of a process group":         {args: []string{"sample", "OTHER", "--tree"}, want: exit.ExitUsage, says: "--tree requires a cluster"},
+		"problems without a tree":           {args: []string{"sample", "--unhealthy"}, want: exit.ExitUsage, says: "--unhealthy requires --tree"},
 		"three arguments":                   {args: []string{"sample", "POD", "OTHER"}, want: exit.ExitUsage},
 	}
 	for name, tc := range tests {

@@ -137,7 +137,7 @@ func viewsOfDumps(g *given) []string {
 		}
 	}
 	return []string{
-		"status sample", "status", "status -o wide", "status --sections fault-tolerance,coordinators", "describe sample", "describe process-group sample " + storage, "tree sample",
+		"status sample", "status", "status -o wide", "status --sections fault-tolerance,coordinators", "describe sample", "describe process-group sample " + storage, "describe sample --tree",
 		"why sample", "why sample --performance", "why sample " + storage, "top sample", "top processes sample", "top processes sample --class storage -o wide", "check sample", "plan sample", "plan sample --forecast=false", "events sample", "history sample",
 		"get clients sample", "get clusters", "get configuration sample", "get coordinators sample", "get exclusions sample", "get locks sample",
 		"get nodes sample", "get process-groups sample", "get process-groups sample -o wide", "get processes sample",

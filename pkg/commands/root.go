@@ -135,7 +135,7 @@ resources on demand. No operator has to run.`,
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
 	root.AddGroup(session.Groups()...)
 	root.AddCommand(
-		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), clusters.NewTree(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
+		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		newRun(env), diagnose.NewWait(env), tools.NewSchema(env), exporter.New(env), webhook.New(env),
 		tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),

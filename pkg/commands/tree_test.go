@@ -23,8 +23,8 @@ func lostVolume(g *given) string { return g.podsOf("storage")[0] + "-data" }
 
 func TestTreeShowsAllObjects(t *testing.T) {
 	tests := map[string][]string{
-		"all":       {"tree", "sample"},
-		"unhealthy": {"tree", "sample", "--unhealthy"},
+		"all":       {"describe", "sample", "--tree"},
+		"unhealthy": {"describe", "sample", "--tree", "--unhealthy"},
 	}
 	for name, args := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTreeShowsAllObjects(t *testing.T) {
 // Every process group of the cluster is there with its pod, and what is missing is named.
 func TestTreeListsEveryGroupAndNamesMissingObjects(t *testing.T) {
 	g, pod := failing(t)
-	if code := g.run("tree", "sample", "-o", "json"); code != exit.ExitDone {
+	if code := g.run("describe", "sample", "--tree", "-o", "json"); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &g.err)
 	}
 	var v describe.Tree
@@ -89,7 +89,7 @@ func TestTreeShowsMissingAndUnknownNodes(t *testing.T) {
 			g, pod := failing(t)
 			g.cluster.Pods[pod].Spec.NodeName = "lost-1"
 			g.nodesHidden = tc.hidden
-			if code := g.run("tree", "sample"); code != exit.ExitDone || !strings.Contains(g.out.String(), tc.out) || !strings.Contains(g.err.String(), tc.warn) {
+			if code := g.run("describe", "sample", "--tree"); code != exit.ExitDone || !strings.Contains(g.out.String(), tc.out) || !strings.Contains(g.err.String(), tc.warn) {
 				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 			}
 		})
@@ -99,7 +99,7 @@ func TestTreeShowsMissingAndUnknownNodes(t *testing.T) {
 // Names that do not exist are errors, as everywhere.
 func TestTreeOfAnUnknownCluster(t *testing.T) {
 	g, _ := failing(t)
-	if code := g.run("tree", "absent"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "absent") || g.out.Len() > 0 {
+	if code := g.run("describe", "absent", "--tree"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "absent") || g.out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
 }

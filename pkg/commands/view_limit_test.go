@@ -18,7 +18,7 @@ import (
 func TestAViewIsShownWithinItsLimitWhenToolsHangInAllPods(t *testing.T) {
 	gaze(t, func(g *gazed) {
 		for _, words := range []string{
-			"status", "why", "describe", "tree", "get process-groups", "get processes", "get nodes", "get coordinators", "get configuration", "get locks", "get exclusions", "top",
+			"status", "why", "describe", "describe --tree", "get process-groups", "get processes", "get nodes", "get coordinators", "get configuration", "get locks", "get exclusions", "top",
 		} {
 			g.hang(plan.Database)
 			began := time.Now()

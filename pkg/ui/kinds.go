@@ -52,7 +52,7 @@ func Kinds() []Kind {
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: describe.ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: inspect.StatusView{}},
 		{Name: "ClusterStatusList", PrintedBy: "status -A and get clusters", Document: StatusListView{}},
-		{Name: "ClusterTree", PrintedBy: "tree", Document: describe.Tree{}},
+		{Name: "ClusterTree", PrintedBy: "describe --tree", Document: describe.Tree{}},
 		{Name: "Configuration", PrintedBy: "get configuration", Document: lists.ConfigurationListView{}},
 		{Name: "ConnectionString", PrintedBy: "connection-string show", Document: lists.ConnectionStringView{}},
 		{Name: "ConnectionStringDrift", PrintedBy: "connection-string drift", Document: lists.ConnectionStringDriftView{}},

@@ -29,7 +29,7 @@ var seeCommands = map[string]seeCommand{
 	"get processes":           {args: []string{"get", "processes", "c"}},
 	"describe":                {args: []string{"describe", "c"}},
 	"describe process-group":  {args: []string{"describe", "process-group", "c", "STORAGE"}},
-	"tree":                    {args: []string{"tree", "c"}},
+	"describe --tree":         {args: []string{"describe", "--tree", "c"}},
 	"history":                 {args: []string{"history", "c"}},
 	"why":                     {args: []string{"why", "c"}},
 	"top":                     {args: []string{"top", "c"}},

@@ -151,7 +151,7 @@ func (c *collector) render(ctx context.Context) {
 func (c *collector) commandLines() []view {
 	var all []view
 	add := func(of session.Cluster, name string, more ...string) {
-		file := fmt.Sprintf("views/%s/%s/%s.txt", of.Namespace, of.Name, strings.NewReplacer(" ", "-", "/", "-").Replace(name))
+		file := fmt.Sprintf("views/%s/%s/%s.txt", of.Namespace, of.Name, strings.NewReplacer(" --", "-", " ", "-", "/", "-").Replace(name))
 		all = append(all, view{file, append(append(strings.Fields(name), more...), "-n", of.Namespace)})
 	}
 	for _, cluster := range c.clusters {
@@ -184,7 +184,7 @@ func (c *collector) commandLines() []view {
 // clusterViews are commands about one cluster, and namespaceViews those about all of a namespace.
 var (
 	clusterViews = []string{
-		"status", "describe", "tree", "why", "check", "plan", "events", "history", "get process-groups", "get processes", "get clients",
+		"status", "describe", "describe --tree", "why", "check", "plan", "events", "history", "get process-groups", "get processes", "get clients",
 		"get configuration", "get coordinators", "get exclusions", "get locks", "get nodes", "exclusion status",
 		"maintenance status", "connection-string drift", "can reconcile", "can restart",
 	}

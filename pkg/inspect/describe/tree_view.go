@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
-// Tree is the document of `tree`: a cluster and the objects that belong to it.
+// Tree is the document of `describe --tree`: a cluster and the objects that belong to it.
 type Tree struct {
 	inspect.Document
 	Root TreeItem `json:"root"`
