@@ -80,8 +80,8 @@ func TestDescribeOutputAndExitCodes(t *testing.T) {
 			for _, arg := range tc.args {
 				args = append(args, g.named(arg))
 			}
-			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String(), tc.says) {
-				t.Errorf("exit code %d, want %d, and %q on stdout\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			if got := g.run(args...); got != tc.want || !strings.Contains(g.out.String()+g.err.String(), tc.says) {
+				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
 			}
 		})
 	}
