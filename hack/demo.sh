@@ -56,7 +56,8 @@ say "4/5 Reconcile: create the database"
 run kubectl fdb reconcile sample-cluster --wait --yes --timeout "${DEMO_TIMEOUT:-5m}"
 
 say "5/5 Cluster status"
-run kubectl fdb status sample-cluster --wait --timeout "${DEMO_TIMEOUT:-1m}"
+run kubectl fdb wait sample-cluster --for=healthy --timeout "${DEMO_TIMEOUT:-1m}"
+run kubectl fdb status sample-cluster
 run kubectl fdb get process-groups sample-cluster
 
 cat <<TEXT

@@ -112,7 +112,7 @@ func TestABackupThatLosesItsStoreReportsAgentErrors(t *testing.T) {
 	v.cluster.FDB.Advance(time.Hour)
 	v.must(exit.ExitNo, "agents encounter errors: 'Platform error'", "backup", "status", "nightly")
 	v.must(exit.ExitNo, "errors of agents: 'Platform error'", "check", "sample", "--rules", "BACKUP-004")
-	v.must(exit.ExitWaiting, "agents encounter errors", "backup", "status", "nightly", "--wait", "--timeout", "1m")
+	v.must(exit.ExitWaiting, "agents encounter errors", "wait", "fdbbackup/nightly", "--for=reconciled", "--timeout", "1m")
 }
 
 func TestARestoreThatFailsToStartReportsWhatToCheck(t *testing.T) {
@@ -163,10 +163,10 @@ func TestARestoreThatFailsToStartReportsWhatToCheck(t *testing.T) {
 			status := map[bool]string{true: "the database does not list it", false: "it is not started yet"}[tc.kept]
 			v.must(exit.ExitNo, status, "restore", "status", "again")
 			if tc.kept {
-				v.must(exit.ExitNo, status, "restore", "wait", "again", "--timeout", "1m")
+				v.must(exit.ExitNo, status, "wait", "fdbrestore/again", "--for=done", "--timeout", "1m")
 				return
 			}
-			v.must(exit.ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "restore", "wait", "again", "--timeout", "1m")
+			v.must(exit.ExitWaiting, "start it: kubectl fdb reconcile fdbrestore/again --wait", "wait", "fdbrestore/again", "--for=done", "--timeout", "1m")
 		})
 	}
 }

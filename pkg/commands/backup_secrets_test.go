@@ -27,7 +27,7 @@ func everyLook() [][]string {
 			{"backup", "list", "--store"},
 			{"backup", "describe", "nightly"},
 			{"restore", "status", "again"},
-			{"restore", "wait", "again", "--timeout", "1s"},
+			{"wait", "fdbrestore/again", "--for=done", "--timeout", "1s"},
 			{"check", "sample"},
 			{"status", "sample"},
 			{"describe", "sample"},

@@ -200,10 +200,10 @@ func TestRestoreStatusExitCodes(t *testing.T) {
 	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	v.cluster.FDB.Advance(time.Minute)
 	v.must(exit.ExitNo, "it is not started yet", "restore", "status", "again")
-	v.must(exit.ExitWaiting, "it is not started yet", "restore", "wait", "again", "--timeout", "10m")
+	v.must(exit.ExitWaiting, "it is not started yet", "wait", "fdbrestore/again", "--for=done", "--timeout", "10m")
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	v.must(exit.ExitDone, "", "reconcile", "fdbrestore/again", "--yes", "--wait")
-	v.must(exit.ExitDone, "it completed", "restore", "wait", "again")
+	v.must(exit.ExitDone, "done        yes", "wait", "fdbrestore/again", "--for=done")
 	valid(t, "restore status", []byte(v.must(exit.ExitDone, "", "restore", "status", "fdbrestore/again", "-o", "json")))
 	v.must(exit.ExitUsage, "of FoundationDBRestore: must be", "restore", "status", "fdbbackup/again")
 }

@@ -73,7 +73,6 @@ func TestFromConflictsWithCommandsAndFlagsThatNeedACluster(t *testing.T) {
 		"dump sample":               "error: --from conflicts with dump: a dump is read-only",
 		"cli sample -- status":      "error: --from conflicts with cli: a dump is read-only",
 		"status sample --watch":     "error: --from conflicts with --watch: a dump does not change",
-		"status sample --wait":      "error: --from conflicts with --wait: a dump does not change",
 		"status --context other":    "error: --from conflicts with --context: a dump has one API server and one database for each cluster",
 		"status --transport native": "error: --from conflicts with --transport: a dump has one API server and one database for each cluster",
 	} {

@@ -40,15 +40,15 @@ func (g *given) exclude(target string) {
 	}
 }
 
-func TestExclusionWaitEndsWhenTheGroupIsSafeToRemove(t *testing.T) {
+func TestAWaitEndsWhenTheGroupIsSafeToRemove(t *testing.T) {
 	g, id := markedForRemoval(t)
 	if code := g.run("exclusion", "status", "sample"); code != exit.ExitNo || !strings.Contains(g.out.String(), "moving") || !strings.Contains(g.out.String(), id) {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if code := g.run("exclusion", "wait", "sample", "--timeout", "1h"); code != exit.ExitDone || !strings.Contains(g.out.String(), "safe") {
+	if code := g.run("wait", "sample", "--for=exclusions=safe,pg="+id+":safe", "--timeout", "1h"); code != exit.ExitDone || !strings.Contains(g.out.String(), "exclusions=safe") {
 		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
 	}
-	if !strings.Contains(g.err.String(), "waiting: 1 of 1 is not safe to remove") {
+	if !strings.Contains(g.err.String(), "waiting: exclusions=safe: 1 of 1 is not safe to remove") {
 		t.Errorf("stderr: %s", &g.err)
 	}
 	if code := g.run("exclusion", "status", "sample", "-o", "jsonpath={.safe} {.items[0].state}"); code != exit.ExitDone || g.out.String() != "true safe" {
@@ -74,9 +74,8 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 		"a group on stdin":        {args: []string{"exclusion", "status", "sample", "-"}, input: "ID\n", want: exit.ExitNo, out: "moving"},
 		"nothing on stdin":        {args: []string{"exclusion", "status", "sample", "-"}, want: exit.ExitUsage, err: "stdin is empty: process groups expected"},
 		"too short an interval":   {args: []string{"exclusion", "status", "sample", "--interval", "1ms"}, want: exit.ExitUsage},
-		"--watch with --wait":     {args: []string{"exclusion", "status", "sample", "-w", "--wait"}, want: exit.ExitUsage},
-		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"exclusion", "wait", "sample", "--timeout", "31s"}, want: exit.ExitWaiting, err: "timed out after 31s: 1 of 1 is not safe to remove"},
-		"a command that is none":  {args: []string{"exclusion", "sattus"}, want: exit.ExitUsage, err: "must be one of status, wait"},
+		"a wait that takes long":  {given: func(g *given, _ string) { g.include() }, args: []string{"wait", "sample", "--for=exclusions=safe", "--timeout", "31s"}, want: exit.ExitWaiting, err: "timed out after 31s: exclusions=safe: 1 of 1 is not safe to remove"},
+		"a command that is none":  {args: []string{"exclusion", "sattus"}, want: exit.ExitUsage, err: "must be one of status"},
 		"marked and not excluded": {given: func(g *given, _ string) { g.include() }, args: []string{"exclusion", "status", "sample"}, want: exit.ExitNo, out: "pending"},
 		"named and not excluded": {given: func(g *given, id string) {
 			g.include()

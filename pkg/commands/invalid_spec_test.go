@@ -48,7 +48,7 @@ var notRead = map[string]string{
 	"plan":    "prints the next pass, which refuses the spec: TestAnInvalidSpecIsRefusedByWhatNeedsIt",
 	"version": "reads no cluster", "schema": "reads no cluster", "auth can-i": "reads no cluster", "auth role": "reads no cluster", "completion": "reads no cluster", "completion install": "reads no cluster", "docs": "reads no cluster",
 	"dump diff":     "reads files",
-	"backup status": "reads a backup", "backup describe": "reads a backup", "restore status": "reads a restore", "restore wait": "reads a restore", "restore list": "reads restores",
+	"backup status": "reads a backup", "backup describe": "reads a backup", "restore status": "reads a restore", "restore list": "reads restores",
 }
 
 // readingLines are a command line for every command that declares to read a cluster, or to save what it reads.
@@ -60,7 +60,7 @@ func readingLines(g *given) map[string]*cobra.Command {
 	storage := string(g.groupOf(v1beta2.ProcessClassStorage).ProcessGroupID)
 	more := []string{
 		"status -A", "why -A", "check -A", "get process-groups -A", "logs sample " + storage, "dump sample --file " + saved, "recover manifest sample",
-		"get coordinators sample", "wait sample --for=available", "operations follow sample", "exclusion wait sample " + storage + " --timeout 1s",
+		"get coordinators sample", "wait sample --for=available", "operations follow sample",
 	}
 	for _, line := range append(plantedLines(g), more...) {
 		name := commandOf(all, line)

@@ -263,7 +263,7 @@ func plantedLines(g *given) []string {
 	lines := viewsOfDumps(g)
 	for _, line := range []string{
 		"connection-string show sample", "recover collect sample", "recover plan sample", "gc sample", "operations follow sample", "metrics sample", "wait sample --for=healthy --timeout 1s",
-		"exclusion wait sample --timeout 1s", "coordinators change sample --dry-run", "coordinators repair sample --dry-run", "connection-string sync sample --dry-run", "cordon " + g.cluster.Nodes[0] + " --dry-run", "uncordon " + g.cluster.Nodes[0] + " --dry-run",
+		"wait sample --for=exclusions=safe --timeout 1s", "coordinators change sample --dry-run", "coordinators repair sample --dry-run", "connection-string sync sample --dry-run", "cordon " + g.cluster.Nodes[0] + " --dry-run", "uncordon " + g.cluster.Nodes[0] + " --dry-run",
 		"drain " + g.cluster.Nodes[0] + " -c sample --dry-run", "exclude %s -c sample --dry-run", "include %s -c sample --dry-run", "replace sample %s --dry-run", "restart sample %s --dry-run", "detect-failures sample --dry-run", "failover sample --dry-run",
 		"reconcile sample --dry-run", "locks take sample --dry-run", "locks release sample --dry-run", "locks allow sample x --dry-run", "locks deny sample x --dry-run", "maintenance on sample z --dry-run", "maintenance off sample --dry-run",
 		"pause sample --dry-run", "resume sample --dry-run", "operations abort sample --dry-run", "recover verify sample",
@@ -282,7 +282,7 @@ var notPlanted = map[string]string{
 	"run": "TestNoReportOfARunbookHasAPlantedSecret", "recover apply": "TestARecoveryPrintsNoPlantedSecret", "auth can-i": "reads no object", "auth role": "reads no object",
 	"completion": "reads no object", "completion install": "reads no object", "docs": "reads no object", "schema": "reads no object", "create": "prints what its flags say", "install": "reads no object", "install crds": "reads no object", "install rbac": "reads no object", "help": "reads no object",
 	"backup delete": "backup_secrets_test.go", "backup expire": "backup_secrets_test.go", "backup pause": "backup_secrets_test.go", "backup resume": "backup_secrets_test.go", "backup start": "backup_secrets_test.go", "backup stop": "backup_secrets_test.go",
-	"backup status": "backup_secrets_test.go", "backup describe": "backup_secrets_test.go", "restore start": "backup_secrets_test.go", "restore abort": "backup_secrets_test.go", "restore status": "backup_secrets_test.go", "restore wait": "backup_secrets_test.go",
+	"backup status": "backup_secrets_test.go", "backup describe": "backup_secrets_test.go", "restore start": "backup_secrets_test.go", "restore abort": "backup_secrets_test.go", "restore status": "backup_secrets_test.go",
 }
 
 func TestNoOutputHasAPlantedSecretOrControlCharacter(t *testing.T) {

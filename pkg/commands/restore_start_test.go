@@ -51,7 +51,7 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		says   string
 		starts int
 	}{
-		"begins, and prints how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore wait again -n fdb --context test", starts: 1},
+		"begins, and prints how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore status again -w -n fdb --context test", starts: 1},
 		"waits until it is done":              {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
 		"gives up in time":                    {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: exit.ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":      {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},

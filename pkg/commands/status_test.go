@@ -81,19 +81,14 @@ func TestStatusExitCodes(t *testing.T) {
 				return
 			}
 		}, args: []string{"sample"}, want: exit.ExitNo, says: "Degraded"},
-		"no API server":               {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"sample"}, want: exit.ExitUnreachable},
-		"-A and a name":               {args: []string{"sample", "-A"}, want: exit.ExitUsage},
-		"an unknown output":           {args: []string{"-o", "xml"}, want: exit.ExitUsage},
-		"a template that is none":     {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
-		"a column that is none":       {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
-		"--watch with --wait":         {args: []string{"-w", "--wait"}, want: exit.ExitUsage},
-		"an unknown cluster":          {args: []string{"other"}, want: exit.ExitUsage},
-		"which of two":                {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: exit.ExitUsage},
-		"two arguments":               {args: []string{"sample", "other"}, want: exit.ExitUsage},
-		"--wait of a healthy cluster": {args: []string{"sample", "--wait"}, want: exit.ExitDone, says: "Healthy"},
-		"--wait ends at --timeout": {given: func(g *given) {
-			g.connect = func() (session.Session, error) { return mute{simulated{g.cluster, g}, nil}, nil }
-		}, args: []string{"sample", "--wait", "--timeout", "1m"}, want: exit.ExitWaiting},
+		"no API server":           {given: func(g *given) { g.connect = func() (session.Session, error) { return nil, errNoAnswer } }, args: []string{"sample"}, want: exit.ExitUnreachable},
+		"-A and a name":           {args: []string{"sample", "-A"}, want: exit.ExitUsage},
+		"an unknown output":       {args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"a template that is none": {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
+		"a column that is none":   {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
+		"an unknown cluster":      {args: []string{"other"}, want: exit.ExitUsage},
+		"which of two":            {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: exit.ExitUsage},
+		"two arguments":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
 	}
 	healthy := up(t)
 	for name, tc := range tests {
@@ -319,7 +314,7 @@ func TestCompletionListsNamesFromTheCluster(t *testing.T) {
 	}{
 		"clusters":                            {args: []string{"status", ""}, want: "sample\n"},
 		"process groups":                      {args: []string{"get", "pg", "sample", "--process-group", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
-		"after a cluster, its process groups": {args: []string{"exclusion", "wait", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
+		"after a cluster, its process groups": {args: []string{"exclusion", "status", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"process groups of why":               {args: []string{"why", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"process groups to describe":          {args: []string{"describe", "pg", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},
 		"process groups to ask about":         {args: []string{"can", "delete", "sample", ""}, want: string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID) + "\n"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -38,6 +39,13 @@ func TestWaitExitCodes(t *testing.T) {
 		"more than ever":                  {args: []string{"--for=tolerance=2"}, want: exit.ExitUsage, says: "tolerance=2 can never be met"},
 		"some exclusions":                 {args: []string{"--for=exclusions=some"}, want: exit.ExitUsage},
 		"an ID misspelled":                {args: []string{"--for=pg=storge-1:removed"}, want: exit.ExitUsage, says: `unknown process class "storge"`},
+		"a group that is not excluded":    {args: []string{"--for=pg=STORAGE:safe", "--timeout", "1m"}, want: exit.ExitWaiting, says: "STORAGE:safe: 1 of 1 is not safe to remove"},
+		"a group that is not there":       {args: []string{"--for=pg=storage-1:safe"}, want: exit.ExitUsage, says: "process group storage-1 not found"},
+		"no exclusion is safe":            {args: []string{"--for=exclusions=safe"}, want: exit.ExitDone, says: "exclusions=safe   yes"},
+		"a condition of restores":         {args: []string{"--for=done"}, want: exit.ExitUsage, says: `unknown condition "done"`},
+		"a condition of clusters":         {args: []string{"fdbrestore/again", "--for=healthy"}, want: exit.ExitUsage, says: `unknown condition "healthy": must be one of done`},
+		"a restore without a name":        {args: []string{"fdbrestore/", "--for=done"}, want: exit.ExitUsage, says: "must be NAME or fdbrestore/NAME"},
+		"a backup of the cluster of -c":   {args: []string{"fdbbackup/nightly", "-c", "sample", "--for=reconciled"}, want: exit.ExitUsage, says: "conflicts with cluster sample"},
 		"another fate":                    {args: []string{"--for=pg=storage-1:happy"}, want: exit.ExitUsage},
 		"no such trouble":                 {args: []string{"--for=no-condition=Sadness"}, want: exit.ExitUsage},
 		"half a version":                  {args: []string{"--for=version=7.3"}, want: exit.ExitUsage},
@@ -63,9 +71,14 @@ func TestWaitExitCodes(t *testing.T) {
 			if tc.given != nil {
 				tc.given(g)
 			}
-			got := g.run(append([]string{"wait"}, tc.args...)...)
-			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, tc.says) {
-				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, tc.says, &g.out, &g.err)
+			storage := string(g.groupOf(v1beta2.ProcessClassStorage).ProcessGroupID)
+			args := []string{"wait"}
+			for _, arg := range tc.args {
+				args = append(args, strings.ReplaceAll(arg, "STORAGE", storage))
+			}
+			got, says := g.run(args...), strings.ReplaceAll(tc.says, "STORAGE", storage)
+			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, says) {
+				t.Errorf("exit code %d, want %d, and %q\nstdout: %s\nstderr: %s", got, tc.want, says, &g.out, &g.err)
 			}
 		})
 	}
@@ -139,7 +152,7 @@ func TestAWaitWithoutItsPermissionsDoesNotConnect(t *testing.T) {
 func TestCompletionListsWaitConditions(t *testing.T) {
 	g := up(t)
 	g.run("__complete", "wait", "sample", "--for", "")
-	for _, want := range []string{"available\n", "exclusions=none\n", "no-condition=PodFailing\n", "version=7.3.79\n", ":removed\n"} {
+	for _, want := range []string{"available\n", "exclusions=none\n", "exclusions=safe\n", "no-condition=PodFailing\n", "version=7.3.79\n", ":removed\n"} {
 		if !strings.Contains(g.out.String(), want) {
 			t.Errorf("%q is not offered: %s", want, &g.out)
 		}
@@ -153,9 +166,11 @@ func TestWaitHelpListsAllConditions(t *testing.T) {
 	g := newGiven(t)
 	g.run("wait", "--help")
 	var missing []string
-	for _, kind := range diagnose.WaitKinds() {
-		if !strings.Contains(g.out.String(), kind.Form) {
-			missing = append(missing, kind.Form)
+	for _, of := range []*session.ResourceKind{nil, session.BackupKind, session.RestoreKind} {
+		for _, kind := range diagnose.WaitKinds(of) {
+			if !strings.Contains(g.out.String(), kind.Form) {
+				missing = append(missing, kind.Form)
+			}
 		}
 	}
 	if diff := cmp.Diff([]string(nil), missing); diff != "" {

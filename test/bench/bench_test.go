@@ -89,7 +89,7 @@ func BenchmarkPassOf1000WithNothingToDo(b *testing.B) {
 func BenchmarkStatusOf500(b *testing.B) {
 	sandbox, c := ready(b, 500)
 	tab := []string{"kubectl-fdb", "__complete", "status", "-n", namespace, ""}
-	tabOfIDs := []string{"kubectl-fdb", "__complete", "exclusion", "wait", clusterName, "-n", namespace, ""}
+	tabOfIDs := []string{"kubectl-fdb", "__complete", "exclusion", "status", clusterName, "-n", namespace, ""}
 	for want, words := range map[string][]string{clusterName: tab, string(c.group.ProcessGroupID): tabOfIDs} {
 		if offered := sandbox.must(b, words[0], words[1:]...).stdout; !strings.Contains(offered, want+"\n") {
 			b.Fatalf("%q does not offer %s:\n%s", words, want, tail(offered))

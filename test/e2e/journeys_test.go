@@ -376,7 +376,7 @@ func demo(t *testing.T, p *walk) {
 	t.Helper()
 	p.must(t, "kubectl apply -f manifests/examples/minimal.yaml")
 	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
-	p.must(t, "kubectl fdb status sample-cluster --wait")
+	p.must(t, "kubectl fdb wait sample-cluster --for=healthy")
 }
 
 // twoDataCenters makes a database with one region, and a second data center with

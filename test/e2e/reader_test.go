@@ -44,7 +44,6 @@ var seeCommands = map[string]seeCommand{
 	"can restart":             {args: []string{"can", "restart", "c", "--class", "storage"}, codes: []int{0, 1}},
 	"can upgrade":             {args: []string{"can", "upgrade", "c", "--to", "7.3.80"}, codes: []int{0, 1}},
 	"exclusion status":        {args: []string{"exclusion", "status", "c"}, codes: []int{0, 1}},
-	"exclusion wait":          {args: []string{"exclusion", "wait", "c", "--timeout", "4m"}},
 	"connection-string drift": {args: []string{"connection-string", "drift", "c"}},
 	"connection-string show":  {args: []string{"connection-string", "show", "c"}},
 	"logs":                    {args: []string{"logs", "c", "--tail", "5"}},

@@ -57,9 +57,6 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 		Example: `  # Show the state of a backup
   kubectl fdb backup status nightly
 
-  # Wait until it is restorable
-  kubectl fdb backup status nightly --wait --timeout 10m
-
   # Print the newest restorable version, for scripts
   kubectl fdb backup status nightly -o jsonpath={.latestRestorable.version}`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,7 +67,6 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	})
 	o.Add(cmd, env, session.BackupKind)
 	o.AddWatch(cmd)
-	o.AddWait(cmd, "the backup matches its spec")
 	cmd.Flags().DurationVar(&o.maxLag, "max-lag", inspect.DefaultMaxLag, "maximum age of the newest restorable point")
 	session.AtLeast(cmd, "max-lag", session.Positive)
 	return cmd
@@ -87,7 +83,7 @@ func (o backupStatusOptions) view(ctx context.Context, env *session.Env, key typ
 				return ui.WriteBackupStatus(w, v, statusOptions(o.ResourceViewOptions, env, w))
 			},
 		},
-		Code: code, Reason: v.Summary,
+		Code: code,
 	}
 }
 
@@ -97,7 +93,7 @@ func statusOptions(o cmdutil.ResourceViewOptions, env *session.Env, w io.Writer)
 
 // hint prints the command that reconciles the resource.
 func hint(ctx context.Context, o cmdutil.ResourceViewOptions, env *session.Env, kind *session.ResourceKind, key types.NamespacedName, code int) {
-	if code == exit.ExitNo && o.IsTable() && !o.Watch && !o.Wait && ctx.Err() == nil {
+	if code == exit.ExitNo && o.IsTable() && !o.Watch && ctx.Err() == nil {
 		env.Logf("hint: %s", env.Command("reconcile", kind.Named(key).Name, "--dry-run"))
 	}
 }

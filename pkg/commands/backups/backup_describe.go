@@ -55,6 +55,6 @@ func (o backupDescribeOptions) view(env *session.Env, key types.NamespacedName, 
 				return ui.WriteBackupDescription(w, v, statusOptions(o.ResourceViewOptions, env, w))
 			},
 		},
-		Code: session.VerdictCode(v.Restorable), Reason: v.Summary(),
+		Code: session.VerdictCode(v.Restorable),
 	}
 }

@@ -21,21 +21,13 @@ func NewRestore(env *session.Env) *cobra.Command {
 		Use:   "restore",
 		Short: "Start, inspect and abort restores",
 	})
-	cmd.AddCommand(newRestoreStatus(env), newRestoreWait(env), newRestoreStart(env), newRestoreAbort(env))
+	cmd.AddCommand(newRestoreStatus(env), newRestoreStart(env), newRestoreAbort(env))
 	cmdutil.AsParent(cmd, "restore command")
 	return cmd
 }
 
 // restoreStatusOptions are the options of `kubectl fdb restore status`.
 type restoreStatusOptions struct{ cmdutil.ResourceViewOptions }
-
-const restoreStatusLong = `
-
-The progress is reported by the backup tools, which run in a pod of the backup agents. The
-database is locked until the restore is done. RATE and ETA need three observations, so
---watch or waiting. Nothing is started: use kubectl fdb restore start.
-
-Exit code 0: done. 1: not done, or aborted. 3: timeout. 8: unknown.`
 
 func newRestoreStatus(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
@@ -45,7 +37,14 @@ func newRestoreStatus(env *session.Env) *cobra.Command {
 	}, &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show the progress of a restore",
-		Long:  "Show the progress of a restore." + restoreStatusLong,
+		Long: `Show the progress of a restore.
+
+The progress is reported by the backup tools, which run in a pod of the backup agents. The
+database is locked until the restore is done. RATE and ETA need three observations, so
+--watch. Nothing is started: use kubectl fdb restore start. kubectl fdb wait --for=done
+waits for its end.
+
+Exit code 0: done. 1: not done, or aborted. 8: unknown.`,
 		Example: `  # Show the progress
   kubectl fdb restore status nightly-again
 
@@ -55,27 +54,6 @@ func newRestoreStatus(env *session.Env) *cobra.Command {
 	})
 	o.Add(cmd, env, session.RestoreKind)
 	o.AddWatch(cmd)
-	return cmd
-}
-
-func newRestoreWait(env *session.Env) *cobra.Command {
-	var o restoreStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Waits: true,
-		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
-	}, &cobra.Command{
-		Use:   "wait [NAME]",
-		Short: "Wait until a restore is done",
-		Long:  "Wait until a restore is done, then show its result." + restoreStatusLong,
-		Example: `  # Wait until the data is restored
-  kubectl fdb restore wait nightly-again --timeout 2h`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Wait = true
-			return o.run(cmd.Context(), env, args)
-		},
-	})
-	o.Add(cmd, env, session.RestoreKind)
-	o.AddTimeout(cmd)
 	return cmd
 }
 
@@ -90,11 +68,7 @@ func (o restoreStatusOptions) view(ctx context.Context, env *session.Env, key ty
 	facts := session.RestoreFacts(s)
 	v := inspect.NewRestoreStatusView(env.Metadata(session.RestoreKind.Named(key)), facts, h)
 	code := session.VerdictCode(v.Done)
-	reason := v.Summary
 	if !facts.Started {
-		if v.UnknownReason == "" {
-			reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+key.Name, "--wait")
-		}
 		hint(ctx, o.ResourceViewOptions, env, session.RestoreKind, key, code)
 	}
 	return cmdutil.Output{
@@ -104,6 +78,6 @@ func (o restoreStatusOptions) view(ctx context.Context, env *session.Env, key ty
 				return ui.WriteRestoreStatus(w, v, statusOptions(o.ResourceViewOptions, env, w))
 			},
 		},
-		Code: code, Reason: reason, Over: v.Over,
+		Code: code,
 	}
 }

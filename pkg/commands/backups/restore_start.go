@@ -94,7 +94,7 @@ func (o restoreStartOptions) run(ctx context.Context, env *session.Env, args []s
 	if err != nil {
 		return err
 	}
-	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "wait", key.Name)}
+	p := &startingRestore{wait: o.Wait, follow: env.Command("restore", "status", key.Name, "-w")}
 	c.Args[2], c.Goal = key.Name, p
 	return p.withHint(env, apply.CarryOut(ctx, env, key, c))
 }

@@ -50,10 +50,7 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
   kubectl fdb status sample-cluster --sections fault-tolerance,coordinators
 
   # List all clusters that you may read
-  kubectl fdb status -A
-
-  # Wait at most ten minutes until it is healthy
-  kubectl fdb status sample-cluster --wait --timeout 10m`,
+  kubectl fdb status -A`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +60,6 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	o.AddWatch(cmd)
-	o.AddWait(cmd, "the cluster is healthy")
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
 	session.Complete(cmd, "sections", ui.StatusSections)
@@ -90,8 +86,6 @@ func (o statusOptions) run(ctx context.Context, env *session.Env, args []string)
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check(), o.checkSections()); err != nil {
 		return err
 	}
-	ctx, stop := session.WithTimeout(ctx, env.Clock, o.Timeout)
-	defer stop()
 	see, err := o.reader(ctx, env, args)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
@@ -133,7 +127,7 @@ func (o statusOptions) view(ctx context.Context, env *session.Env, key types.Nam
 			Document: v, Names: []string{"foundationdbcluster/" + key.Name},
 			Table: func(w io.Writer) error { return o.screen(env, w, v) },
 		},
-		Code: stateCode(v.State), Reason: v.Summary,
+		Code: stateCode(v.State),
 	}, nil
 }
 

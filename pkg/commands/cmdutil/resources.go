@@ -31,8 +31,6 @@ func (o ResourceViewOptions) Display(ctx context.Context, env *session.Env, kind
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
 	}
-	ctx, stop := session.WithTimeout(ctx, env.Clock, o.Timeout)
-	defer stop()
 	key, err := kind.Key(ctx, env, args, session.Reads)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

@@ -32,8 +32,14 @@ func (k WaitKind) name() string {
 	return name
 }
 
-// WaitKinds returns the conditions of `wait --for`.
-func WaitKinds() []WaitKind {
+// WaitKinds returns the conditions of `wait --for` of a kind of resource; nil is a cluster.
+func WaitKinds(of *session.ResourceKind) []WaitKind {
+	switch of {
+	case session.BackupKind:
+		return []WaitKind{{"reconciled", "the backup matches its spec", bare(waiting.WaitBackup)}}
+	case session.RestoreKind:
+		return []WaitKind{{"done", "all data is restored; an aborted restore ends the wait", bare(waiting.WaitRestore)}}
+	}
 	return []WaitKind{
 		{"available", "the database reports that it is available", bare(waiting.WaitAvailable)},
 		{"healthy", "status shows the state healthy", bare(waiting.WaitHealthy)},
@@ -41,7 +47,9 @@ func WaitKinds() []WaitKind {
 		{"fully-replicated", "all data and logs have all their copies; processes with data report", bare(waiting.WaitFullyReplicated)},
 		{"tolerance=ZONES", "this many more zones may fail without data loss", parseTolerance},
 		{"exclusions=none", "the database has no exclusions", parseExclusions},
-		{"pg=ID:removed", "no status entry, process, exclusion, pod, PVC or service is left", parseRemoved},
+		{"exclusions=safe", "all that is excluded, or is to be, is safe to remove", parseExclusions},
+		{"pg=ID:removed", "no status entry, process, exclusion, pod, PVC or service is left", parseGroup},
+		{"pg=ID:safe", "it is excluded and safe to remove: see exclusion status", parseGroup},
 		{"no-condition=NAME", "no process group has the condition", parseNoCondition},
 		{"lock-free", "no run holds the Lease, no control-plane instance the lock", bare(waiting.WaitLockFree)},
 		{"version=VERSION", "all expected processes report, all with this version", parseRuns},
@@ -49,10 +57,10 @@ func WaitKinds() []WaitKind {
 }
 
 // parseConditions parses all conditions, each once.
-func parseConditions(texts []string) ([]waiting.WaitCondition, error) {
+func parseConditions(of *session.ResourceKind, texts []string) ([]waiting.WaitCondition, error) {
 	var conditions []waiting.WaitCondition
 	for _, text := range texts {
-		c, err := parseCondition(text)
+		c, err := parseCondition(of, text)
 		if err != nil {
 			return nil, err
 		}
@@ -63,9 +71,9 @@ func parseConditions(texts []string) ([]waiting.WaitCondition, error) {
 	return conditions, nil
 }
 
-func parseCondition(text string) (waiting.WaitCondition, error) {
+func parseCondition(of *session.ResourceKind, text string) (waiting.WaitCondition, error) {
 	name, value, valued := strings.Cut(text, "=")
-	for _, kind := range WaitKinds() {
+	for _, kind := range WaitKinds(of) {
 		if kind.name() != name {
 			continue
 		}
@@ -74,7 +82,7 @@ func parseCondition(text string) (waiting.WaitCondition, error) {
 		}
 		return kind.parse(value)
 	}
-	return waiting.WaitCondition{}, session.Unknown("condition", text, strings.Split(conditionNames(), ", "))
+	return waiting.WaitCondition{}, session.Unknown("condition", text, strings.Split(conditionNames(of), ", "))
 }
 
 func bare(condition func() waiting.WaitCondition) func(string) (waiting.WaitCondition, error) {
@@ -90,18 +98,22 @@ func parseTolerance(value string) (waiting.WaitCondition, error) {
 }
 
 func parseExclusions(value string) (waiting.WaitCondition, error) {
-	if value != "none" {
-		return waiting.WaitCondition{}, exit.Usagef("exclusions must be none, not exclusions=%s", value)
+	switch value {
+	case "none":
+		return waiting.WaitNoExclusions(), nil
+	case "safe":
+		return waiting.WaitExclusionsSafe(), nil
+	default:
+		return waiting.WaitCondition{}, exit.Usagef("exclusions must be none or safe, not exclusions=%s", value)
 	}
-	return waiting.WaitNoExclusions(), nil
 }
 
-// parseRemoved requires an ID that a process group can have: a misspelled one belongs to no
+// parseGroup requires an ID that a process group can have: a misspelled one belongs to no
 // process group either, and would count as removed.
-func parseRemoved(value string) (waiting.WaitCondition, error) {
+func parseGroup(value string) (waiting.WaitCondition, error) {
 	text, state, _ := strings.Cut(value, ":")
-	if state != "removed" {
-		return waiting.WaitCondition{}, exit.Usagef("the condition of a process group must be pg=ID:removed, not pg=%s", value)
+	if state != "removed" && state != "safe" {
+		return waiting.WaitCondition{}, exit.Usagef("the condition of a process group must be pg=ID:removed or pg=ID:safe, not pg=%s", value)
 	}
 	id := v1beta2.ProcessGroupID(text)
 	_, class, _, err := id.Split()
@@ -110,6 +122,9 @@ func parseRemoved(value string) (waiting.WaitCondition, error) {
 	}
 	if !class.IsKnown() {
 		return waiting.WaitCondition{}, exit.Usagef("invalid process group ID %q: unknown process class %q%s", text, class, session.OrMeant(string(class), phrase.Strings(v1beta2.ProcessClasses())))
+	}
+	if state == "safe" {
+		return waiting.WaitSafe(id), nil
 	}
 	return waiting.WaitRemoved(id), nil
 }
@@ -135,20 +150,25 @@ func parseRuns(value string) (waiting.WaitCondition, error) {
 }
 
 // possible rejects conditions that this cluster can never meet.
-func possible(conditions []string, cluster *session.Cluster) error {
+func (o waitOptions) possible(wait *waiting.Wait, cluster *session.Cluster) error {
 	most := cluster.NormalizedToRead().FaultTolerance()
-	for _, text := range conditions {
+	for _, text := range o.conditions {
 		value, isTolerance := strings.CutPrefix(text, "tolerance=")
 		if zones, err := strconv.Atoi(value); isTolerance && err == nil && zones > most {
 			return exit.Usagef("%s can never be met: the redundancy mode of the spec tolerates at most %d", text, most)
 		}
 	}
+	for _, c := range wait.Conditions {
+		if c.Group != "" && cluster.ProcessGroup(c.Group) == nil {
+			return exit.Usagef("process group %s not found in the status of %s", c.Group, cluster.Name)
+		}
+	}
 	return nil
 }
 
-func conditionNames() string {
+func conditionNames(of *session.ResourceKind) string {
 	var forms []string
-	for _, kind := range WaitKinds() {
+	for _, kind := range WaitKinds(of) {
 		forms = append(forms, kind.Form)
 	}
 	return strings.Join(forms, ", ")
@@ -156,8 +176,13 @@ func conditionNames() string {
 
 func conditionsHelp() string {
 	var b strings.Builder
-	for _, kind := range WaitKinds() {
-		fmt.Fprintf(&b, "    %-18s %s\n", kind.Form, kind.meaning)
+	for _, of := range []*session.ResourceKind{nil, session.BackupKind, session.RestoreKind} {
+		if of != nil {
+			fmt.Fprintf(&b, "\nOf %s/NAME:\n\n", of.Short)
+		}
+		for _, kind := range WaitKinds(of) {
+			fmt.Fprintf(&b, "    %-18s %s\n", kind.Form, kind.meaning)
+		}
 	}
 	return b.String()
 }
@@ -166,7 +191,10 @@ func conditionsHelp() string {
 // command line.
 func waitCandidates(ctx context.Context, e *session.Env, cmd *cobra.Command, args []string) []string {
 	var words []string
-	for _, kind := range WaitKinds() {
+	if of, _ := session.ResourceKindOf(args); of != nil {
+		return []string{conditionNames(of)}
+	}
+	for _, kind := range WaitKinds(nil) {
 		switch kind.name() {
 		case "tolerance":
 			words = append(words, "tolerance=1", "tolerance=2")
@@ -184,7 +212,7 @@ func waitCandidates(ctx context.Context, e *session.Env, cmd *cobra.Command, arg
 		return words
 	}
 	for _, g := range cluster.Status.ProcessGroups {
-		words = append(words, fmt.Sprintf("pg=%s:removed", g.ProcessGroupID))
+		words = append(words, fmt.Sprintf("pg=%s:removed", g.ProcessGroupID), fmt.Sprintf("pg=%s:safe", g.ProcessGroupID))
 	}
 	return append(words, "version="+cluster.Spec.Version)
 }

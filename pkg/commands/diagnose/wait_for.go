@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -40,19 +42,30 @@ func NewWait(env *session.Env) *cobra.Command {
 		Needs: func() []session.Requirement {
 			return slices.Concat(cmdutil.Required(session.ViewPermissions()...), cmdutil.WatchingLocks(), cmdutil.Finding(), cmdutil.Beyond())
 		},
+		With: map[string]func() []session.Requirement{
+			"fdbbackup":  func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+			"fdbrestore": func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
+		},
 	}, &cobra.Command{
-		Use:   "wait [CLUSTER] --for=CONDITION",
+		Use:   "wait [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] --for=CONDITION",
 		Short: "Wait until conditions are met",
 		Long: `Wait until all conditions are met in the same observation, for the duration of --stable.
 Every observation queries the database; an unknown value does not meet a condition.
 
 ` + conditionsHelp() + `
-Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
+Exit code 0: all conditions are met. 1: they will never be, as after the abort of a
+restore. 2: invalid condition. 3: timeout.`,
 		Example: `  # Wait until data is fully replicated and nothing is excluded, for a minute
   kubectl fdb wait sample-cluster --for=fully-replicated,exclusions=none --stable 1m --timeout 2h
 
   # Wait until a process group is removed
-  kubectl fdb wait sample-cluster --for=pg=storage-30317:removed --timeout 2h`,
+  kubectl fdb wait sample-cluster --for=pg=storage-30317:removed --timeout 2h
+
+  # Wait until all excluded processes are safe to remove
+  kubectl fdb wait sample-cluster --for=exclusions=safe --timeout 2h
+
+  # Wait until a restore is done
+  kubectl fdb wait fdbrestore/sample-restore --for=done --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,10 +86,10 @@ Exit code 0: all conditions are met. 2: invalid condition. 3: timeout.`,
 	return cmd
 }
 
-func (o waitOptions) check() error {
+func (o waitOptions) check(kind *session.ResourceKind) error {
 	switch {
 	case len(o.conditions) == 0:
-		return exit.Usagef("--for is required: one or more of %s", conditionNames())
+		return exit.Usagef("--for is required: one or more of %s", conditionNames(kind))
 	case o.timeout > 0 && o.stable >= o.timeout:
 		return exit.Usagef("--stable %s must not exceed --timeout %s", o.stable, o.timeout)
 	default:
@@ -85,29 +98,91 @@ func (o waitOptions) check() error {
 }
 
 func (o waitOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	if err := o.check(); err != nil {
+	kind, _ := session.ResourceKindOf(args)
+	if err := o.check(kind); err != nil {
 		return err
 	}
-	conditions, err := parseConditions(o.conditions)
+	conditions, err := parseConditions(kind, o.conditions)
 	if err != nil {
 		return err
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
-	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	wait := &waiting.Wait{Conditions: conditions, Stable: o.stable}
+	find := o.cluster
+	if kind != nil {
+		find = o.resource
+	}
+	of, err := find(ctx, env, wait, args)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := possible(o.conditions, cluster); err != nil {
-		return err
+	return o.end(ctx, env, wait, of, o.await(ctx, env, wait, of))
+}
+
+// awaited is a cluster, backup or restore.
+type awaited struct {
+	// named is its notation for -o name.
+	named    string
+	metadata inspect.Metadata
+	// read reads it once.
+	read func(context.Context) error
+}
+
+// cluster finds the cluster. The conditions must be possible there, and permitted to be read.
+func (o waitOptions) cluster(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (awaited, error) {
+	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
+	if err != nil {
+		return awaited{}, err
+	}
+	if err := o.possible(wait, cluster); err != nil {
+		return awaited{}, err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
 	if err := session.MayDo(ctx, env, key.Namespace, o.needs()); err != nil {
-		return exit.CauseOf(ctx, err)
+		return awaited{}, err
 	}
-	wait := &waiting.Wait{Conditions: conditions, Stable: o.stable}
-	return o.end(ctx, env, wait, o.await(ctx, env, wait, key))
+	of := awaited{named: "foundationdbcluster/" + key.Name, metadata: env.Metadata(key)}
+	of.read = func(ctx context.Context) error { return readCluster(ctx, env, wait, key) }
+	return of, nil
+}
+
+// resource finds the backup or restore.
+func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (awaited, error) {
+	kind, name := session.ResourceKindOf(args)
+	if o.Name != "" {
+		return awaited{}, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, o.Name)
+	}
+	key, err := kind.Key(ctx, env, args, session.Reads)
+	if err != nil {
+		return awaited{}, err
+	}
+	env.About = kind.Named(key)
+	of := awaited{named: strings.ToLower(kind.Kind) + "/" + key.Name, metadata: env.Metadata(env.About)}
+	history := &inspect.RestoreHistory{}
+	of.read = func(ctx context.Context) error {
+		seen, err := readResource(ctx, env, kind, key, history)
+		if err == nil {
+			wait.Report(of.metadata, env.Clock.Now(), progressOf(env, seen))
+		}
+		return err
+	}
+	return of, nil
+}
+
+// progressOf returns how far a backup or restore is that was read alone.
+func progressOf(env *session.Env, seen inspect.ClusterBackups) waiting.Progress {
+	if len(seen.Backups) > 0 {
+		v := seen.Backups[0].View
+		return waiting.Progress{Met: v.Reconciled, Reason: v.Summary}
+	}
+	v := seen.Restores[0].View
+	p := waiting.Progress{Met: v.Done, Reason: v.Summary, Over: v.Over}
+	if v.State != nil && *v.State == "" && !v.Over { // it was never started
+		p.Reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+v.Name, "--wait")
+	}
+	return p
 }
 
 // needs returns the permissions that the conditions require: without one of them they can never
@@ -120,14 +195,17 @@ func (o waitOptions) needs() []session.Permission {
 }
 
 // await reads until all conditions are met. It prints the reason whenever that changes.
-func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) error {
+func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited) error {
 	printed := ""
 	for {
-		if err := o.read(ctx, env, wait, key); err != nil {
+		if err := observe(ctx, env, wait, of); err != nil {
 			return err
 		}
-		if wait.View().Met {
+		switch {
+		case wait.View().Met:
 			return nil
+		case wait.Over():
+			return exit.AnswerError{Code: exit.ExitNo}
 		}
 		if reason := wait.Reason(); reason != printed {
 			env.Logf("waiting: %s", reason)
@@ -143,34 +221,46 @@ func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.
 	}
 }
 
-// read reads once. An error for lack of an answer only ends the first read: a wait of hours
+// observe reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
-func (o waitOptions) read(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) error {
+func observe(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited) error {
 	first := len(wait.View().Conditions) == 0
-	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
-	switch {
-	case err == nil && facts.Cluster.UID != session.FirstRead(env, key):
-		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("FoundationDBCluster %s was deleted and recreated under the same name during the wait", key.Name)}
-	case err == nil:
-		wait.Evaluate(env.Metadata(key), facts)
+	err := of.read(ctx)
+	if err != nil && ctx.Err() == nil && !first && exit.Code(err) == exit.ExitUnreachable {
+		wait.Miss(of.metadata, env.Clock.Now(), exit.Explain(err))
 		return nil
-	case ctx.Err() == nil && !first && exit.Code(err) == exit.ExitUnreachable:
-		wait.Miss(env.Metadata(key), env.Clock.Now(), exit.Explain(err))
-		return nil
-	default:
-		return err
 	}
+	return err
+}
+
+func readCluster(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) error {
+	facts, err := clusterFacts(ctx, env, wait, key)
+	switch {
+	case err != nil:
+		return err
+	case facts.Cluster.UID != session.FirstRead(env, key):
+		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("FoundationDBCluster %s was deleted and recreated under the same name during the wait", key.Name)}
+	}
+	wait.Evaluate(env.Metadata(key), facts)
+	return nil
+}
+
+func clusterFacts(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) (inspect.Facts, error) {
+	if wait.NeedsExclusions() {
+		return cmdutil.ExclusionFacts(ctx, env, key)
+	}
+	return session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 }
 
 // end prints the last progress, unless nothing was read.
-func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wait, err error) error {
+func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited, err error) error {
 	err = exit.CauseOf(ctx, err)
 	v := wait.View()
 	if len(v.Conditions) == 0 {
 		return err
 	}
 	if printErr := o.Print(env.Out, format.Printable{
-		Document: v, Names: []string{"foundationdbcluster/" + v.Metadata.Cluster},
+		Document: v, Names: []string{of.named},
 		Table: func(w io.Writer) error { return ui.WriteWait(w, v, o.List(env)) },
 	}); printErr != nil {
 		return printErr

@@ -51,7 +51,7 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 // backups and the database of its cluster, so it reads them as `why` of the cluster does.
 func aroundResource(ctx context.Context, e *session.Env, kind *session.ResourceKind, key types.NamespacedName) (inspect.Facts, error) {
 	if kind == session.BackupKind {
-		seen, err := readResource(ctx, e, kind, key)
+		seen, err := readResource(ctx, e, kind, key, &inspect.RestoreHistory{})
 		return inspect.Facts{Backups: &seen}, err
 	}
 	s, err := e.Lookup().ObserveResource(ctx, kind, key, plan.Restore)
@@ -70,7 +70,7 @@ func aroundResource(ctx context.Context, e *session.Env, kind *session.ResourceK
 	if slices.ContainsFunc(found.Restores, func(r inspect.SeenRestore) bool { return r.Resource.Name == key.Name && r.View != nil }) {
 		return facts, nil
 	}
-	alone, err := readResource(ctx, e, kind, key)
+	alone, err := readResource(ctx, e, kind, key, &inspect.RestoreHistory{})
 	found.Restores = alone.Restores
 	return facts, err
 }
@@ -84,8 +84,8 @@ func databaseOf(ctx context.Context, e *session.Env, cluster types.NamespacedNam
 	return l.Database
 }
 
-// readResource reads one backup or restore alone.
-func readResource(ctx context.Context, e *session.Env, kind *session.ResourceKind, key types.NamespacedName) (inspect.ClusterBackups, error) {
+// readResource reads one backup or restore alone, and adds the progress of a restore to the history.
+func readResource(ctx context.Context, e *session.Env, kind *session.ResourceKind, key types.NamespacedName, h *inspect.RestoreHistory) (inspect.ClusterBackups, error) {
 	found, metadata := inspect.ClusterBackups{}, e.Metadata(kind.Named(key))
 	if kind == session.BackupKind {
 		s, err := e.Lookup().ObserveResource(ctx, kind, key, plan.Backup|plan.Agents|plan.BackupStatus)
@@ -100,7 +100,7 @@ func readResource(ctx context.Context, e *session.Env, kind *session.ResourceKin
 	if err != nil {
 		return found, err
 	}
-	v := inspect.NewRestoreStatusView(metadata, session.RestoreFacts(s), &inspect.RestoreHistory{})
+	v := inspect.NewRestoreStatusView(metadata, session.RestoreFacts(s), h)
 	found.Restores = []inspect.SeenRestore{{Resource: s.Restore, View: &v}}
 	return found, nil
 }

@@ -24,7 +24,7 @@ func NewExclusion(env *session.Env) *cobra.Command {
 		Aliases: []string{"exclusions"},
 		Short:   "Show the progress of exclusions",
 	})
-	cmd.AddCommand(newExclusionStatus(env), newExclusionWait(env))
+	cmd.AddCommand(newExclusionStatus(env))
 	cmdutil.AsParent(cmd, "exclusion command")
 	return cmd
 }

@@ -40,10 +40,11 @@ const exclusionStatusLong = `Show the progress of exclusions per process, and wh
 
 Only a "safe" process may be removed. The proof is the one that a pass requires before a
 deletion. The remaining amount is in bytes of storage; a log is drained with its
-generation. RATE and ETA need three observations, so --watch or --wait; the range after the
-ETA is its uncertainty. Nothing is changed, and no exclusion is repeated.
+generation. RATE and ETA need three observations, so --watch; the range after the ETA is its
+uncertainty. Nothing is changed, and no exclusion is repeated. kubectl fdb wait
+--for=exclusions=safe waits until all are safe.
 
-Exit code 0: all listed processes are safe. 1: some are not. 3: timeout. 8: unknown.`
+Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`
 
 func newExclusionStatus(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
@@ -68,33 +69,6 @@ func newExclusionStatus(env *session.Env) *cobra.Command {
 	})
 	o.add(cmd, env)
 	o.AddWatch(cmd)
-	o.AddWait(cmd, "all listed processes are safe")
-	o.Interval = ExclusionInterval
-	return cmd
-}
-
-// newExclusionWait is exclusion status --wait under a name of its own.
-func newExclusionWait(env *session.Env) *cobra.Command {
-	var o exclusionStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Waits: true,
-		Needs: cmdutil.Viewing,
-	}, &cobra.Command{
-		Use:   "wait [CLUSTER] [ID...]",
-		Short: "Wait until exclusions are safe to remove",
-		Long:  "Wait until exclusions are safe to remove; equivalent to exclusion status --wait.\n\n" + exclusionStatusLong,
-		Example: `  # Wait for all exclusions
-  kubectl fdb exclusion wait sample-cluster --timeout 2h
-
-  # Wait for process groups, even if they are not excluded yet
-  kubectl fdb exclusion wait sample-cluster storage-4711 storage-4712`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Wait = true
-			return o.run(cmd.Context(), env, args)
-		},
-	})
-	o.add(cmd, env)
-	o.AddTimeout(cmd)
 	o.Interval = ExclusionInterval
 	return cmd
 }
@@ -143,7 +117,7 @@ func (o exclusionStatusOptions) view(ctx context.Context, env *session.Env, key 
 		Keep: func(g inspect.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
 	}, h)
 	r := cmdutil.Output{
-		Warnings: v.Warnings, Code: drainCode(v), Reason: v.Summary,
+		Warnings: v.Warnings, Code: drainCode(v),
 		Printable: format.Printable{
 			Document: v, Names: drainNames(v),
 			Table: func(w io.Writer) error { return ui.WriteExclusionStatus(w, v, o.List(env)) },

@@ -146,6 +146,31 @@ func exclusionsInForce(f inspect.Facts) []string {
 	return slices.Compact(targets)
 }
 
+// areSafe requires the proof of `exclusion status` for each process.
+func areSafe(f inspect.Facts, q inspect.ExclusionQuestion) verdict {
+	if answer := isAvailable(f); answer.reason != "" {
+		return answer
+	}
+	if !f.Coordination.ExclusionsRead {
+		return unknown("the exclusions in force and in progress could not be read")
+	}
+	switch v := inspect.NewExclusionStatusView(inspect.Metadata{}, f, q, &inspect.DrainHistory{}); {
+	case v.Safe == nil:
+		return unknown(v.Summary)
+	case !*v.Safe:
+		return no(v.Summary)
+	default:
+		return yes()
+	}
+}
+
+func isSafe(f inspect.Facts, id v1beta2.ProcessGroupID) verdict {
+	if f.Cluster.ProcessGroup(id) == nil { // a pass has removed it meanwhile
+		return isRemoved(f, id)
+	}
+	return areSafe(f, inspect.ExclusionQuestion{Named: true, Keep: func(g inspect.GroupView) bool { return g.ID == string(id) }})
+}
+
 func isRemoved(f inspect.Facts, id v1beta2.ProcessGroupID) verdict {
 	if answer := isAvailable(f); answer.reason != "" {
 		return answer

@@ -136,6 +136,24 @@ func TestWaitConditionsReportYesNoOrUnknown(t *testing.T) {
 			condition: WaitNoExclusions(), given: func(_ *testing.T, f *inspect.Facts) { f.Database.Status.Cluster.Configuration = nil },
 			want: "?", reason: "the exclusions are unknown: the database does not report them",
 		},
+		"nothing is excluded, so all exclusions are safe": {condition: WaitExclusionsSafe(), given: readExclusions, want: "yes"},
+		"exclusions that were not read are not safe": {
+			condition: WaitExclusionsSafe(), want: "?", reason: "the exclusions in force and in progress could not be read",
+		},
+		"exclusions are unknown without an answer": {condition: WaitExclusionsSafe(), given: unresponsiveDatabase, want: "?", reason: "no answer from the database: timed out"},
+		"an exclusion is not safe while its process has a role": {
+			condition: WaitExclusionsSafe(), given: leavingStorage, want: "no", reason: "1 of 1 is not safe to remove; 0B left on it",
+		},
+		"an exclusion is safe once nothing depends on it":    {condition: WaitExclusionsSafe(), given: drainedStorage, want: "yes"},
+		"a process group is safe once nothing depends on it": {condition: WaitSafe(storage3), given: drainedStorage, want: "yes"},
+		"a process group that is not excluded is not safe": {
+			condition: WaitSafe(storage3), given: readExclusions, want: "no", reason: "1 of 1 is not safe to remove; 0B left on it",
+		},
+		"a process group that was removed is safe": {condition: WaitSafe(storage3), given: func(t *testing.T, f *inspect.Facts) {
+			t.Helper()
+			readExclusions(t, f)
+			removedStorage(t, f)
+		}, want: "yes"},
 		"removed": {condition: WaitRemoved(storage3), given: removedStorage, want: "yes"},
 		"not removed without a mark": {
 			condition: WaitRemoved(storage3), want: "no", reason: "process group storage-3 is not marked for removal",
@@ -254,6 +272,22 @@ func unresponsiveStorage(_ *testing.T, f *inspect.Facts) {
 func excludedStorage(_ *testing.T, f *inspect.Facts) {
 	c := f.Database.Status.Cluster.Configuration
 	c.ExcludedServers = append(c.ExcludedServers, fdb.ExcludedServer{Locality: "locality_instance_id:storage-3"})
+}
+
+func readExclusions(_ *testing.T, f *inspect.Facts) { f.Coordination.ExclusionsRead = true }
+
+func leavingStorage(t *testing.T, f *inspect.Facts) {
+	t.Helper()
+	g := f.Cluster.ProcessGroup("storage-3")
+	g.MarkForRemoval(noon.Add(-time.Hour))
+	excludedStorage(t, f)
+	f.Coordination = plan.CoordinationFacts{ExclusionsRead: true, Exclusions: []string{g.ExclusionString()}}
+}
+
+func drainedStorage(t *testing.T, f *inspect.Facts) {
+	t.Helper()
+	leavingStorage(t, f)
+	inspecttest.Drain(f.Snapshot, "storage-3")
 }
 
 func forget(f *inspect.Facts, id v1beta2.ProcessGroupID) {

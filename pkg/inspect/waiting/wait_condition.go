@@ -14,6 +14,10 @@ type WaitCondition struct {
 	Text string
 	// evaluate decides the condition. It is met only if the facts show that.
 	evaluate func(inspect.Facts) verdict
+	// Exclusions is true if it needs the exclusions in force and in progress, whatever the spec says.
+	Exclusions bool
+	// Group is the process group that has to exist when the wait begins; empty for none.
+	Group v1beta2.ProcessGroupID
 }
 
 // verdict is yes, no or unknown, with the reason when it is not yes.
@@ -29,45 +33,62 @@ func no(reason string) verdict { return verdict{met: new(false), reason: reason}
 func unknown(reason string) verdict { return verdict{reason: reason} }
 
 // WaitAvailable holds when the database itself reports that it is available.
-func WaitAvailable() WaitCondition { return WaitCondition{"available", isAvailable} }
+func WaitAvailable() WaitCondition { return WaitCondition{Text: "available", evaluate: isAvailable} }
 
 // WaitHealthy holds when the state that status shows is healthy, the last recovery has ended
 // and data distribution reports healthy data.
-func WaitHealthy() WaitCondition { return WaitCondition{"healthy", isHealthy} }
+func WaitHealthy() WaitCondition { return WaitCondition{Text: "healthy", evaluate: isHealthy} }
 
 // WaitReconciled holds when the cluster matches its spec.
-func WaitReconciled() WaitCondition { return WaitCondition{"reconciled", isReconciled} }
+func WaitReconciled() WaitCondition { return WaitCondition{Text: "reconciled", evaluate: isReconciled} }
 
 // WaitFullyReplicated holds when all data and all logs have all their copies.
 func WaitFullyReplicated() WaitCondition {
-	return WaitCondition{"fully-replicated", isFullyReplicated}
+	return WaitCondition{Text: "fully-replicated", evaluate: isFullyReplicated}
 }
 
 // WaitTolerance holds when as many more zones may fail without loss of data.
 func WaitTolerance(zones int) WaitCondition {
-	return WaitCondition{fmt.Sprintf("tolerance=%d", zones), func(f inspect.Facts) verdict { return tolerates(f, zones) }}
+	return WaitCondition{Text: fmt.Sprintf("tolerance=%d", zones), evaluate: func(f inspect.Facts) verdict { return tolerates(f, zones) }}
 }
 
 // WaitNoExclusions holds when the database has no exclusions.
 func WaitNoExclusions() WaitCondition {
-	return WaitCondition{"exclusions=none", hasNoExclusions}
+	return WaitCondition{Text: "exclusions=none", evaluate: hasNoExclusions}
 }
+
+// WaitExclusionsSafe holds when the database depends on nothing that is excluded, or is to be.
+func WaitExclusionsSafe() WaitCondition {
+	return WaitCondition{Text: "exclusions=safe", Exclusions: true, evaluate: func(f inspect.Facts) verdict { return areSafe(f, inspect.ExclusionQuestion{}) }}
+}
+
+// WaitSafe holds when a process group is excluded and the database depends on nothing of it, or when it was
+// removed during the wait.
+func WaitSafe(id v1beta2.ProcessGroupID) WaitCondition {
+	return WaitCondition{Text: fmt.Sprintf("pg=%s:safe", id), Exclusions: true, Group: id, evaluate: func(f inspect.Facts) verdict { return isSafe(f, id) }}
+}
+
+// WaitBackup holds when a backup matches its spec, see Wait.Report.
+func WaitBackup() WaitCondition { return WaitCondition{Text: "reconciled"} }
+
+// WaitRestore holds when a restore is done, see Wait.Report.
+func WaitRestore() WaitCondition { return WaitCondition{Text: "done"} }
 
 // WaitRemoved holds when nothing of a process group is left: no status entry, no process,
 // no exclusion, and no object.
 func WaitRemoved(id v1beta2.ProcessGroupID) WaitCondition {
-	return WaitCondition{fmt.Sprintf("pg=%s:removed", id), func(f inspect.Facts) verdict { return isRemoved(f, id) }}
+	return WaitCondition{Text: fmt.Sprintf("pg=%s:removed", id), evaluate: func(f inspect.Facts) verdict { return isRemoved(f, id) }}
 }
 
 // WaitNoCondition holds when no process group has the condition.
 func WaitNoCondition(c v1beta2.ProcessGroupConditionType) WaitCondition {
-	return WaitCondition{fmt.Sprintf("no-condition=%s", c), func(f inspect.Facts) verdict { return noneHas(f, c) }}
+	return WaitCondition{Text: fmt.Sprintf("no-condition=%s", c), evaluate: func(f inspect.Facts) verdict { return noneHas(f, c) }}
 }
 
 // WaitLockFree holds when no run holds the Lease and no control-plane instance the lock.
-func WaitLockFree() WaitCondition { return WaitCondition{"lock-free", isUnlocked} }
+func WaitLockFree() WaitCondition { return WaitCondition{Text: "lock-free", evaluate: isUnlocked} }
 
 // WaitVersion holds when all expected processes report, all of them with this version.
 func WaitVersion(v fdb.Version) WaitCondition {
-	return WaitCondition{"version=" + v.String(), func(f inspect.Facts) verdict { return runs(f, v) }}
+	return WaitCondition{Text: "version=" + v.String(), evaluate: func(f inspect.Facts) verdict { return runs(f, v) }}
 }

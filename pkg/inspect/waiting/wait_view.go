@@ -33,7 +33,18 @@ type WaitedForView struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Wait evaluates one snapshot of a cluster after another.
+// Progress is how far a backup or restore was in one snapshot.
+type Progress struct {
+	// Met is null when unknown.
+	Met *bool
+	// Reason is why it is not met.
+	Reason string
+	// Over is true if it never will be.
+	Over     bool
+	Warnings []string
+}
+
+// Wait evaluates one snapshot of a cluster, backup or restore after another.
 type Wait struct {
 	// Conditions must all hold.
 	Conditions []WaitCondition
@@ -42,12 +53,32 @@ type Wait struct {
 
 	view  WaitView
 	began time.Time
+	over  bool
 }
 
 // Evaluate evaluates what was observed.
 func (w *Wait) Evaluate(m inspect.Metadata, f inspect.Facts) {
 	w.judge(m, f.Now, func(c WaitCondition) verdict { return c.evaluate(f) })
 	w.view.Warnings = append(w.view.Warnings, f.Warnings...)
+}
+
+// Report takes over the progress of a backup or restore, which has one condition.
+func (w *Wait) Report(m inspect.Metadata, now time.Time, p Progress) {
+	answer := verdict{met: p.Met, reason: p.Reason}
+	if p.Met != nil && *p.Met {
+		answer = yes()
+	}
+	w.judge(m, now, func(WaitCondition) verdict { return answer })
+	w.view.Warnings = append(w.view.Warnings, p.Warnings...)
+	w.over = p.Over && answer.reason != ""
+}
+
+// Over reports whether the conditions will never hold.
+func (w *Wait) Over() bool { return w.over }
+
+// NeedsExclusions reports whether a condition is about the progress of exclusions.
+func (w *Wait) NeedsExclusions() bool {
+	return slices.ContainsFunc(w.Conditions, func(c WaitCondition) bool { return c.Exclusions })
 }
 
 // Miss is for an observation that failed: every condition is unknown.

@@ -44,7 +44,7 @@ func (w *why) runs(c *Chain, v inspect.RestoreStatusView) {
 	} else {
 		c.Reasons[0].Reasons = []Link{{Message: "its last error: " + v.LastError}}
 	}
-	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("restore", "wait", v.Name)}
+	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("wait", "fdbrestore/"+v.Name, "--for=done")}
 	if name := paused(*w.Backups); name != "" {
 		c.State, c.Next = Blocked, append([]string{w.FDB("backup", "resume", name)}, c.Next...)
 		c.Reasons = append([]Link{{Message: "all agents of the database are paused, so it does not continue"}}, c.Reasons...)

@@ -233,7 +233,7 @@ func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
 	} else {
 		lines = append(lines, restoreFacts(*v)...)
 	}
-	return append(lines, commandLines(s.o.fdb("restore", "status", r.Name), s.o.fdb("restore", "wait", r.Name))...)
+	return append(lines, commandLines(s.o.fdb("restore", "status", r.Name), s.o.fdb("wait", "fdbrestore/"+r.Name, "--for=done"))...)
 }
 
 func restoreFacts(v inspect.RestoreStatusView) []line {

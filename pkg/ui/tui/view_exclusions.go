@@ -95,7 +95,7 @@ func (s clusterView) aboutDrain(key string) []line {
 			heading("Exclusion of " + phrase.Or(d.ID+" "+d.Process, phrase.UnknownCell)), factIn(t, "state", t.Mark()+" "+string(d.State)), fact("reason", phrase.Or(d.Reason, phrase.Nothing)),
 			fact("roles", rolesCell(d.Roles)), fact("progress", states.MovedBar(d)), fact("moved", phrase.BytesOr(d.MovedBytes, phrase.UnknownCell)), fact("left", phrase.BytesOr(d.LeftBytes, phrase.UnknownCell)),
 			fact("rate", states.RateCell(d)), fact("ETA", states.EtaCell(d)), factIn(states.StallTone(d), "stalled for", phrase.SecondsOr(d.StalledSeconds, phrase.Nothing)),
-		}, commandLines(s.o.fdb("exclusion", "status", s.cluster()), s.o.fdb("exclusion", "wait", s.cluster()))...)
+		}, commandLines(s.o.fdb("exclusion", "status", s.cluster()), s.o.fdb("wait", s.cluster(), "--for=exclusions=safe"))...)
 	}
 	return nil
 }
