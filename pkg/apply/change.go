@@ -48,6 +48,8 @@ type ChangeFlags struct {
 	// FieldManager is the field manager of changes; empty means the default.
 	FieldManager string
 	OverrideFlags
+	// shows is how a dry run is printed; nil is as Output asks, with a forecast.
+	shows *PlanOptions
 
 	// Reversible is true for a command that another one reverts without a trace: it never
 	// prompts.
@@ -374,5 +376,5 @@ func preview(ctx context.Context, e *session.Env, key types.NamespacedName, c Ch
 	if err := r.Open(ctx, key); err != nil {
 		return err
 	}
-	return r.ShowPlan(ctx, PlanOptions{Flags: format.Flags{Format: c.Output}, server: c.DryRun == DryRunServer})
+	return r.showPlan(ctx, c.printed())
 }

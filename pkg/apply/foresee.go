@@ -42,8 +42,8 @@ func (s *seen) report(e reconcile.Event) {
 }
 
 // foresee adds a forecast of all passes to a plan with something to do.
-func (r *Run) foresee(ctx context.Context, view *planned.PlanView) error {
-	if r.NoForecast || !r.hasFuture(*view) {
+func (r *Run) foresee(ctx context.Context, view *planned.PlanView, o PlanOptions) error {
+	if !o.Forecast || !r.hasFuture(*view) {
 		r.weigh(ctx, view)
 		return nil
 	}

@@ -42,8 +42,6 @@ type Run struct {
 	Lease string
 	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
 	readsOnly bool
-	// NoForecast leaves out the forecast of plans that are shown.
-	NoForecast bool
 	// observed is what the last preview observed.
 	observed seen
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -16,30 +17,41 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
-// PlanOptions are the options of `kubectl fdb plan`.
+// PlanOptions are how the plan of a dry run is printed, and what is added to it.
 type PlanOptions struct {
-	session.ClusterFlag
-	StageFlags
 	format.Flags
-	Coexist bool
 	// server validates the plan with the API server.
 	server bool
 	// Forecast includes a forecast of all passes.
 	Forecast bool
 	// Simulate is how many simulations with random failures to add.
 	Simulate int
-	// WithBackups also plans for the cluster's backups and restores.
-	WithBackups bool
 }
 
-// ShowPlan prints what a pass would do, and reports whether it would do anything.
-func (r *Run) ShowPlan(ctx context.Context, o PlanOptions) error {
+// Planned returns the options of a dry run that is printed as shows asks.
+func (o ReconcileOptions) Planned(shows PlanOptions) ReconcileOptions {
+	o.DryRun, o.Output, o.FieldManager, o.shows = dryRunClient, shows.Format, live.FieldManager, &shows
+	return o
+}
+
+// printed returns how a dry run is printed.
+func (f ChangeFlags) printed() PlanOptions {
+	o := PlanOptions{Flags: format.Flags{Format: f.Output}, Forecast: true}
+	if f.shows != nil {
+		o = *f.shows
+	}
+	o.server = f.DryRun == DryRunServer
+	return o
+}
+
+// showPlan prints what a pass would do, and reports whether it would do anything.
+func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
 	view, done, err := r.Preview(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	r.noteRefusals(ctx, &view)
-	if err := r.foresee(ctx, &view); err != nil {
+	if err := r.foresee(ctx, &view, o); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if err := r.simulate(ctx, &view, o.Simulate); err != nil {

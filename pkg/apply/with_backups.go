@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -77,7 +76,7 @@ func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *re
 // ReconcileTogether reconciles a cluster, its backups and its restores.
 func ReconcileTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions) error {
 	if o.dry() {
-		return PlanTogether(ctx, e, key, o, PlanOptions{Flags: format.Flags{Format: o.Output}})
+		return planTogether(ctx, e, key, o)
 	}
 	if err := o.canAsk(e); err != nil {
 		return err

@@ -19,9 +19,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// PlanTogether shows what passes over all of them would do. A plan that could not be made does
+// planTogether shows what passes over all of them would do. A plan that could not be made does
 // not withhold the others.
-func PlanTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions, show PlanOptions) error {
+func planTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions) error {
 	t := resources(e, key, o)
 	cluster := newPasses(runOf(e, t.change(nil)), t.change(nil))
 	if err := cluster.Open(ctx, key); err != nil {
@@ -40,7 +40,7 @@ func PlanTogether(ctx context.Context, e *session.Env, key types.NamespacedName,
 		}
 		views, ends = append(views, view), append(ends, planEnd(view, done))
 	}
-	if err := show.printAll(e, e.Metadata(key), views); err != nil {
+	if err := o.printed().printAll(e, e.Metadata(key), views); err != nil {
 		return err
 	}
 	return MostSignificant(ends)

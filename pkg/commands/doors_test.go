@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -38,4 +39,22 @@ func TestWaitIsTheOnlyCommandThatWaitsForAState(t *testing.T) {
 			t.Errorf("%s waits: it must be a condition of wait", path)
 		}
 	})
+}
+
+// What is approved under one name and applied under another must be the same.
+func TestPlanPrintsWhatADryRunOfReconcilePrints(t *testing.T) {
+	for _, words := range []string{"sample", "sample -o json", "sample --only AddPods", "sample --with-backups", "fdbbackup/nightly", "fdbbackup/nightly -o json"} {
+		t.Run(words, func(t *testing.T) {
+			var codes [2]int
+			var printed [2]string
+			for i, line := range []string{"plan " + words, "reconcile --dry-run " + words} {
+				v := newVault(t)
+				v.cluster.Resource.Spec.ProcessCounts.Storage += 2
+				codes[i], printed[i] = v.run(strings.Fields(line)...), v.out.String()
+			}
+			if codes[0] != codes[1] || printed[0] != printed[1] || printed[0] == "" {
+				t.Errorf("exit codes %d\n%s", codes, cmp.Diff(printed[0], printed[1]))
+			}
+		})
+	}
 }

@@ -91,7 +91,7 @@ continue.`,
 			if cmd.Flags().Changed("resync") && !o.Watch {
 				return exit.Usagef("--resync requires --watch")
 			}
-			return RunReconcile(cmd.Context(), o, env, args)
+			return run(cmd.Context(), o, env, args)
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
@@ -104,8 +104,8 @@ continue.`,
 	return cmd
 }
 
-// RunReconcile runs the passes of `reconcile`.
-func RunReconcile(ctx context.Context, o apply.ReconcileOptions, env *session.Env, args []string) error {
+// run runs the passes of `reconcile`, or prints them in a dry run.
+func run(ctx context.Context, o apply.ReconcileOptions, env *session.Env, args []string) error {
 	if kind, name := session.ResourceKindOf(args); kind != nil {
 		return o.RunOn(ctx, env, kind, name)
 	}
