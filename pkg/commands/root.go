@@ -49,6 +49,12 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
 	session.FitTerminal(env)
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
+	words, err := ours(root, args)
+	if err != nil {
+		printError(env, err, args)
+		return exit.Code(err)
+	}
+	args = words
 	root.SetArgs(args)
 	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {

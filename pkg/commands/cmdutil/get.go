@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -25,4 +26,14 @@ func AsParent(cmd *cobra.Command, what string) {
 		}
 		return session.Unknown(what, args[0], children, cmd.CommandPath()+" --help")
 	}
+}
+
+// AlsoCalled has a command accept other names of its flags, as the operator's plugin calls them.
+func AlsoCalled(cmd *cobra.Command, own map[string]string) {
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if ours, is := own[name]; is {
+			name = ours
+		}
+		return pflag.NormalizedName(name)
+	})
 }

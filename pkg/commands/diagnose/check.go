@@ -49,8 +49,9 @@ func NewCheck(env *session.Env) *cobra.Command {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
 		},
 	}, &cobra.Command{
-		Use:   "check [CLUSTER]",
-		Short: "Check a cluster for problems by rule",
+		Use:     "check [CLUSTER]",
+		Aliases: []string{"analyze"},
+		Short:   "Check a cluster for problems by rule",
 		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
 about one or more subjects, with a command that fixes it or shows more; no such command is
 run. A rule that could not be evaluated prints the cause, and never counts as passed.

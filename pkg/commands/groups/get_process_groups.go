@@ -124,6 +124,7 @@ func Add(s *cmdutil.Selection, cmd *cobra.Command, env *session.Env) {
 	flags.BoolVar(&s.Removing, "removing", false, "If true, select process groups marked for removal")
 	flags.BoolVar(&s.Excluded, "excluded", false, "If true, select process groups with an exclusion, in progress or complete")
 	flags.StringVarP(&s.Labels, "selector", "l", "", "label selector for the pods of process groups")
+	cmdutil.AlsoCalled(cmd, map[string]string{"process-class": "class", "process-condition": "condition", "match-labels": "selector"})
 	session.Complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
 	session.Complete(cmd, "condition", func() []string { return phrase.Strings(cmdutil.ConditionTypes()) })
 	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -33,6 +34,7 @@ func (n nodeSelection) byTaint(args []string) bool {
 
 func (n *nodeSelection) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&n.labels, "selector", "l", "", "label selector for nodes, instead of names")
+	cmdutil.AlsoCalled(cmd, map[string]string{"node-selector": "selector"})
 }
 
 // namesOf returns the names in arguments, NAME or node/NAME, each once.
