@@ -30,7 +30,15 @@ type exclusionStatusOptions struct {
 // ExclusionInterval is how often the progress of exclusions is read.
 const ExclusionInterval = 15 * time.Second
 
-const exclusionStatusLong = `Show the progress of exclusions per process, and which processes are safe to remove.
+func newExclusionStatus(env *session.Env) *cobra.Command {
+	var o exclusionStatusOptions
+	cmd := session.Declare(session.Declaration{
+		Effect: session.EffectReads, Dumps: true,
+		Needs: cmdutil.Viewing,
+	}, &cobra.Command{
+		Use:   "status [CLUSTER] [ID...]",
+		Short: "Show exclusion progress and safety of removal",
+		Long: `Show the progress of exclusions per process, and which processes are safe to remove.
 
   pending     marked for removal, not excluded yet
   requested   excluded, progress unknown
@@ -44,17 +52,7 @@ generation. RATE and ETA need three observations, so --watch; the range after th
 uncertainty. Nothing is changed, and no exclusion is repeated. kubectl fdb wait
 --for=exclusions=safe waits until all are safe.
 
-Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`
-
-func newExclusionStatus(env *session.Env) *cobra.Command {
-	var o exclusionStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: cmdutil.Viewing,
-	}, &cobra.Command{
-		Use:   "status [CLUSTER] [ID...]",
-		Short: "Show exclusion progress and safety of removal",
-		Long:  exclusionStatusLong,
+Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`,
 		Example: `  # Show the progress
   kubectl fdb exclusion status sample-cluster
 
@@ -63,25 +61,20 @@ func newExclusionStatus(env *session.Env) *cobra.Command {
 
   # Print one JSON object per line, for scripts
   kubectl fdb exclusion status sample-cluster -w -o json`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: env.Completion().ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.add(cmd, env)
 	o.AddWatch(cmd)
-	o.Interval = ExclusionInterval
-	return cmd
-}
-
-func (o *exclusionStatusOptions) add(cmd *cobra.Command, env *session.Env) {
-	cmd.Args = cobra.ArbitraryArgs
-	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
 	Add(&o.Selection, cmd, env)
 	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
 	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")
 	session.AtLeast(cmd, "interval", time.Second)
+	return cmd
 }
 
 func (o exclusionStatusOptions) run(ctx context.Context, env *session.Env, args []string) error {
