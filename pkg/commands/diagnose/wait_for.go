@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,29 +161,40 @@ func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiti
 	}
 	env.About = kind.Named(key)
 	of := awaited{named: strings.ToLower(kind.Kind) + "/" + key.Name, metadata: env.Metadata(env.About)}
-	history := &inspect.RestoreHistory{}
+	first, history := types.UID(""), &inspect.RestoreHistory{}
 	of.read = func(ctx context.Context) error {
 		seen, err := readResource(ctx, env, kind, key, history)
-		if err == nil {
-			wait.Report(of.metadata, env.Clock.Now(), progressOf(env, seen))
+		if err != nil {
+			return err
 		}
-		return err
+		uid, progress := progressOf(env, seen)
+		if first = cmp.Or(first, uid); uid != first {
+			return recreated(kind.Kind, key)
+		}
+		wait.Report(of.metadata, env.Clock.Now(), progress)
+		return nil
 	}
 	return of, nil
 }
 
-// progressOf returns how far a backup or restore is that was read alone.
-func progressOf(env *session.Env, seen inspect.ClusterBackups) waiting.Progress {
+// recreated is the error of a wait whose resource is another one of the same name now.
+func recreated(kind string, key types.NamespacedName) error {
+	return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("%s %s was deleted and recreated under the same name during the wait", kind, key.Name)}
+}
+
+// progressOf returns the UID of a backup or restore that was read alone, and how far it is.
+func progressOf(env *session.Env, seen inspect.ClusterBackups) (types.UID, waiting.Progress) {
 	if len(seen.Backups) > 0 {
-		v := seen.Backups[0].View
-		return waiting.Progress{Met: v.Reconciled, Reason: v.Summary}
+		b := seen.Backups[0]
+		return b.Resource.UID, waiting.Progress{Met: b.View.Reconciled, Reason: b.View.Summary}
 	}
-	v := seen.Restores[0].View
+	r := seen.Restores[0]
+	v := r.View
 	p := waiting.Progress{Met: v.Done, Reason: v.Summary, Over: v.Over}
 	if v.State != nil && *v.State == "" && !v.Over { // it was never started
 		p.Reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+v.Name, "--wait")
 	}
-	return p
+	return r.Resource.UID, p
 }
 
 // needs returns the permissions that the conditions require: without one of them they can never
@@ -239,7 +251,7 @@ func readCluster(ctx context.Context, env *session.Env, wait *waiting.Wait, key 
 	case err != nil:
 		return err
 	case facts.Cluster.UID != session.FirstRead(env, key):
-		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("FoundationDBCluster %s was deleted and recreated under the same name during the wait", key.Name)}
+		return recreated("FoundationDBCluster", key)
 	}
 	wait.Evaluate(env.Metadata(key), facts)
 	return nil
