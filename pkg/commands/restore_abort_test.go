@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -195,4 +196,23 @@ func TestRestoreAbortPrintsAChangeResultAsJSON(t *testing.T) {
 	if !got.Reached || len(got.Targets) != 1 || got.Targets[0].Phase != "aborted" || !strings.Contains(got.Targets[0].Note, "not locked") {
 		t.Errorf("got %+v", got)
 	}
+}
+
+func TestAWaitForARestoreEndsWhenItIsRecreated(t *testing.T) {
+	v := newVault(t)
+	reads := 0
+	v.record = func(e *session.Env, key types.NamespacedName) (session.Session, error) {
+		if reads++; reads == 2 {
+			r := v.restore()
+			if err := v.api.Delete(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			r.UID, r.ResourceVersion = "another", ""
+			if err := v.api.Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return v.open(e, key)
+	}
+	v.must(exit.ExitConflict, "FoundationDBRestore again was deleted and recreated under the same name during the wait", "wait", "fdbrestore/again", "--for=done", "--timeout", "1m")
 }
