@@ -178,7 +178,7 @@ func (a *approving) show(ctx context.Context) (planned.PlanView, error) {
 	}
 	if !a.Wait { // no later pass follows
 		a.weigh(ctx, &view)
-	} else if err := a.foresee(ctx, &view); err != nil {
+	} else if err := a.foresee(ctx, &view, a.printed()); err != nil {
 		return view, err
 	}
 	return view, a.showView(view, done)

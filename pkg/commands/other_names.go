@@ -40,8 +40,8 @@ func otherNames() []otherName {
 	}
 }
 
-// ours returns arguments with the names that this program has for its commands.
-func ours(root *cobra.Command, args []string) ([]string, error) {
+// inOurNames returns arguments with the names that this program has for its commands.
+func inOurNames(root *cobra.Command, args []string) ([]string, error) {
 	at := commandAt(root, args)
 	for _, other := range otherNames() {
 		words := strings.Fields(other.words)

@@ -49,7 +49,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
 	session.FitTerminal(env)
 	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
-	words, err := ours(root, args)
+	words, err := inOurNames(root, args)
 	if err != nil {
 		printError(env, err, args)
 		return exit.Code(err)
