@@ -22,8 +22,8 @@ func TestOtherNamesOfCommandsAreAccepted(t *testing.T) {
 		"__complete exclusion-status ":                 {says: "sample"},
 		"cordon-by-taint NODE -c sample":               {code: exit.ExitUsage, says: "use --evacuate=now or none"},
 		"get pg --process-class storage -o name":       {says: "processgroup/storage-"},
-		"get pg --process-condition PodFailing":        {says: "no matching process group"},
-		"get pg --match-labels no=pod":                 {says: "no matching process group"},
+		"get pg --process-condition PodFailing":        {says: "no process group of sample matches"},
+		"get pg --match-labels no=pod":                 {says: "no process group of sample matches"},
 		"restart sample --process-class log --dry-run": {code: exit.ExitNo, says: "log-"},
 		"cordon --node-selector no=node -c sample":     {code: exit.ExitUsage, says: "no=node"},
 	} {
