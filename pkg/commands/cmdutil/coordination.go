@@ -21,8 +21,8 @@ func CoordinationFacts(ctx context.Context, env *session.Env, key types.Namespac
 	})
 }
 
-// ExclusionFacts returns all facts about one cluster, with the exclusions in force and in progress whatever its
-// spec says. If they cannot be read they are unknown, with a warning.
+// ExclusionFacts returns all facts about one cluster, with the exclusions in force and in progress even where its
+// spec does not need them. If they cannot be read they are unknown, with a warning.
 func ExclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
 	return withShared(ctx, session.ClusterReader{Env: env, Key: key}, "exclusions", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) error {
 		lists, err := r.ReadExclusions(ctx)

@@ -14,7 +14,7 @@ type WaitCondition struct {
 	Text string
 	// evaluate decides the condition. It is met only if the facts show that.
 	evaluate func(inspect.Facts) verdict
-	// Exclusions is true if it needs the exclusions in force and in progress, whatever the spec says.
+	// Exclusions is true if it needs the exclusions in force and in progress, also where the spec does not.
 	Exclusions bool
 	// Group is the process group that has to exist when the wait begins; empty for none.
 	Group v1beta2.ProcessGroupID
