@@ -96,7 +96,7 @@ func TestWhatMayChangeInARunbookRequiresApproval(t *testing.T) {
 		"a program in a pod":          "run: 'exec ${cluster} -- rm -rf /var/fdb/data'",
 		"a script":                    "run: 'cli ${cluster} --yes -- clear a'",
 		"a change without a prompt":   "run: 'include ${cluster} --all'",
-		"the compensation of a check": "run: 'status ${cluster} --timeout 0', on: {usage: compensate}, compensate: 'exec ${cluster} -- rm -rf /var/fdb/data'",
+		"the compensation of a check": "run: 'check ${cluster} --timeout 0', on: {usage: compensate}, compensate: 'exec ${cluster} -- rm -rf /var/fdb/data'",
 	} {
 		g := up(t)
 		recorded(g)
