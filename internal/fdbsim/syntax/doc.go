@@ -1,3 +1,3 @@
 // Package syntax reads and writes text as fdbcli does: lines of commands, quoted keys and
-// values, and JSON with mistakes in it.
+// values.
 package syntax

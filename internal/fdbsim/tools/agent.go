@@ -26,7 +26,7 @@ func StartAgent(w *model.Simulation, t Tool) (running *Agent, exit int) {
 		c.finish()
 		return nil, exit
 	}
-	a := &model.Agent{Locate: c.locate, Files: c.tool.Files, Env: c.tool.Env}
+	a := &model.Agent{Locate: c.Locate, Files: c.Files, Env: c.tool.Env}
 	w.AddAgent(a)
 	return &Agent{w, a}, exitOK
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
@@ -94,10 +95,10 @@ func backupMain(c *backupTool) int {
 // forVersion leaves out the options that the version does not have.
 func (c *backupTool) forVersion(all options) options {
 	known := with(all)
-	if !c.version.SupportsBackupEncryption() {
+	if !c.Release.SupportsBackupEncryption() {
 		delete(known, "encryption_key_file")
 	}
-	if c.version.HasMutationLogType() {
+	if c.Release.HasMutationLogType() {
 		delete(known, "partitioned_log_experimental")
 	} else {
 		delete(known, "mutation_log_type")
@@ -129,8 +130,8 @@ func (c *backupTool) runAfter(first func() (exit int, stopped bool), run func(*b
 	if exit, stopped := first(); stopped {
 		return exit
 	}
-	if err := c.pause(startup); err != nil {
-		return exitCode(err)
+	if err := c.Pause(client.Startup); err != nil {
+		return c.exitCode(err)
 	}
 	return run(c)
 }
@@ -148,7 +149,7 @@ func (c *backupTool) checkNumbers() (exit int, done bool) {
 
 // reachDatabase waits, without a limit, until the database can be written.
 func (c *backupTool) reachDatabase() (*model.Database, error) {
-	return c.database((*model.Database).Writable)
+	return c.Database((*model.Database).Writable)
 }
 
 // change runs what changes something, or is cut off with or without its effect.
@@ -160,7 +161,7 @@ func (c *backupTool) change(db *model.Database, apply func()) error {
 	if db.Faults.ApplyUnknown {
 		apply()
 	}
-	return endError{model.ExitKilled}
+	return client.ErrKilled
 }
 
 // keyRanges are the ranges of -k. Without it, all keys of users.
@@ -189,7 +190,7 @@ func (c *backupTool) keyRanges() (ranges []keyspace.Range, exit int, ok bool) {
 func (c *backupTool) listTags() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	for _, tag := range db.TagNames() {
 		c.printf("%s\n", tag)
@@ -211,7 +212,7 @@ func (c *backupTool) changeAgents(change func(*model.Database), changed string) 
 		err = c.change(db, func() { change(db) })
 	}
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	c.printf("All backup agents have been %s.\n", changed)
 	return exitOK

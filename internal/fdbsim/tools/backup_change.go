@@ -43,14 +43,14 @@ func (c *backupTool) startBackup() int {
 	}
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if db.Backups.Tags[c.tag()].Active() {
 		c.errorf("ERROR: A backup is already running on tag `%s'", c.tag())
 		return c.fatal("Backup error")
 	}
 	if c.given("dryrun") {
-		return c.conclude(c.pause(respondTimeout/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
+		return c.conclude(c.Pause(respondTimeout/10), "The backup on tag `%s' was successfully submitted. (DRY RUN)\n")
 	}
 	if exit, failed := c.createContainer(u); failed {
 		return exit
@@ -61,7 +61,7 @@ func (c *backupTool) startBackup() int {
 // conclude prints a sentence about the tag, unless there was an error.
 func (c *backupTool) conclude(err error, format string) int {
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	c.printf(format, c.tag())
 	return exitOK
@@ -71,7 +71,7 @@ func (c *backupTool) conclude(err error, format string) int {
 // waiting forever.
 func (c *backupTool) createContainer(u store.URL) (exit int, failed bool) {
 	if key := c.values["encryption_key_file"]; key != "" {
-		if _, err := c.tool.Files.ReadFile(key); err != nil {
+		if _, err := c.Files.ReadFile(key); err != nil {
 			c.errorf("ERROR: Could not create backup container: File not found\nERROR: An error was encountered during submission")
 			return c.fatal("Backup error"), true
 		}
@@ -81,14 +81,14 @@ func (c *backupTool) createContainer(u store.URL) (exit int, failed bool) {
 		c.errorf("ERROR: Platform error")
 		return c.fatal("Backup error"), true
 	}
-	return exitCode(err), err != nil
+	return c.exitCode(err), err != nil
 }
 
 // reachStore waits until the store of a URL answers.
 func (c *backupTool) reachStore(u store.URL) error {
 	var err error
-	_, ended := c.wait(time.Time{}, func() bool {
-		err = c.w.Stores.Reach(u, c.tool.Files, c.tool.Env)
+	_, ended := c.Wait(time.Time{}, func() bool {
+		err = c.Simulation.Stores.Reach(u, c.Files, c.tool.Env)
 		return !errors.Is(err, store.ErrUnresponsive)
 	})
 	if ended != nil {
@@ -103,17 +103,17 @@ func (c *backupTool) submit(db *model.Database, url string, ranges []keyspace.Ra
 		Encrypted: c.given("encryption_key_file"), Partitioned: c.given("partitioned_log_experimental") || c.given("mutation_log_type"),
 	}
 	if err := c.change(db, func() { db.Submit(b) }); err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if c.given("wait") {
 		c.printf("Submitted and now waiting for the backup on tag `%s' to complete.\n", c.tag())
-		_, err := c.wait(time.Time{}, func() bool { return !b.Active() })
-		return exitCode(err)
+		_, err := c.Wait(time.Time{}, func() bool { return !b.Active() })
+		return c.exitCode(err)
 	}
-	if err := c.pause(respondTimeout / 10); err != nil {
-		return exitCode(err)
+	if err := c.Pause(respondTimeout / 10); err != nil {
+		return c.exitCode(err)
 	}
-	responding, err := c.wait(c.w.Now.Add(respondTimeout*9/10), func() bool { return len(db.Agents()) > 0 })
+	responding, err := c.Wait(c.Simulation.Now.Add(respondTimeout*9/10), func() bool { return len(db.Agents()) > 0 })
 	if !responding {
 		return c.conclude(err, "The backup on tag `%s' was successfully submitted but no backup agents are responding.\n")
 	}
@@ -139,7 +139,7 @@ func (c *backupTool) modifyBackup() int {
 	}
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	b := db.Backups.Tags[c.tag()]
 	if refusal := refuseModification(b, c.tag()); refusal != "" {
@@ -151,7 +151,7 @@ func (c *backupTool) modifyBackup() int {
 			return exit
 		}
 	}
-	return exitCode(c.change(db, func() { c.modify(db, b, url) }))
+	return c.exitCode(c.change(db, func() { c.modify(db, b, url) }))
 }
 
 func (c *backupTool) openDestination(url string) (exit int, failed bool) {
@@ -163,7 +163,7 @@ func (c *backupTool) openDestination(url string) (exit int, failed bool) {
 	if err = c.reachStore(u); errors.Is(err, store.ErrNotADirectory) || store.Unwritable(u) {
 		return c.fatal("Platform error"), true
 	}
-	return exitCode(err), err != nil
+	return c.exitCode(err), err != nil
 }
 
 func refuseModification(b *model.Backup, tag string) string {
@@ -204,7 +204,7 @@ func (c *backupTool) discontinueBackup() int {
 func (c *backupTool) endBackup(none, done string, end func(*model.Database, *model.Backup)) int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	b := db.Backups.Tags[c.tag()]
 	if !b.Active() {
@@ -221,14 +221,14 @@ func (c *backupTool) endBackup(none, done string, end func(*model.Database, *mod
 func (c *backupTool) waitForBackup() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	b := db.Backups.Tags[c.tag()]
 	if b == nil {
 		return c.unsupported("waiting for a tag without a backup")
 	}
-	if _, err := c.wait(time.Time{}, func() bool { return !b.Active() }); err != nil {
-		return exitCode(err)
+	if _, err := c.Wait(time.Time{}, func() bool { return !b.Active() }); err != nil {
+		return c.exitCode(err)
 	}
 	c.printf("The backup on tag `%s' %s.\n", c.tag(), model.BackupStates[b.State].Description)
 	return exitOK

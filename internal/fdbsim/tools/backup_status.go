@@ -12,7 +12,7 @@ import (
 func (c *backupTool) backupStatus() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	b := db.Backups.Tags[c.tag()]
 	if c.given("json") {

@@ -1,13 +1,12 @@
 package tools
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
@@ -17,17 +16,13 @@ import (
 // cli is one run of fdbcli. Its commands run with the [Simulation]'s lock held,
 // except while they wait and while what they printed is delivered.
 type cli struct {
-	w       *model.Simulation
-	ctx     context.Context //nolint:containedctx // it is the life of the simulated process
-	tool    Tool
-	version fdb.Version
-	opts    cliOptions
-	out     *console.Stdout
-	err     *console.Stderr
-	in      *console.Lines
+	*client.Client
+	tool Tool
+	opts cliOptions
+	out  *console.Stdout
+	err  *console.Stderr
+	in   *console.Lines
 
-	conn      fdb.ConnectionString
-	limit     time.Time // of --timeout; zero for none
 	slow      slowCommand
 	writeMode bool
 	options   model.TransactionOptions
@@ -36,9 +31,20 @@ type cli struct {
 	txn       *model.Transaction
 	targets   []string // addresses that the last kill, suspend, … listed
 	quiet     bool     // the running command is status
-	// dropping is whether the running command takes effect and is then cut off.
-	dropping bool
-	port     int // of the client, once the cluster has seen it
+}
+
+// newCLI prepares a run of a tool.
+func newCLI(ctx context.Context, w *model.Simulation, t Tool, buffering console.Buffering) (*cli, error) {
+	reader, err := client.New(ctx, w, client.Program{Version: t.Version, Host: t.Host, Files: t.Files})
+	if err != nil {
+		return nil, err
+	}
+	c := &cli{
+		Client: reader, tool: t, unfit: map[string]bool{},
+		out: console.NewStdout(t.Stdout, buffering), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
+	}
+	c.Attendant = c
+	return c, nil
 }
 
 // Ends of a command other than success. A [model.ClientError] is the third.
@@ -56,14 +62,10 @@ func (e endError) Error() string { return fmt.Sprintf("process ends with code %d
 
 // runCLI is fdbcli's main.
 func runCLI(ctx context.Context, w *model.Simulation, t Tool) int {
-	version, err := fdb.ParseVersion(t.Version)
+	c, err := newCLI(ctx, w, t, console.Blockwise)
 	if err != nil {
 		fmt.Fprintf(t.Stderr, "ERROR: %v\n", err)
 		return exitFailed
-	}
-	c := &cli{
-		w: w, ctx: ctx, tool: t, version: version, unfit: map[string]bool{},
-		out: console.NewStdout(t.Stdout, console.Blockwise), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
 	}
 	w.Lock()
 	code := c.main()
@@ -98,23 +100,29 @@ func (c *cli) main() int {
 		return code
 	}
 	if c.opts.timeout > 0 {
-		c.limit = c.w.Now.Add(c.opts.timeout)
+		c.Limit = c.Simulation.Now.Add(c.opts.timeout)
 	}
 	if !c.opts.execGiven {
 		return c.session()
 	}
-	err := c.connect()
+	err := c.Connect()
 	if err == nil {
 		err = c.runLine(c.opts.exec)
 	}
-	return exitCode(err)
+	return c.exitCode(err)
 }
 
-func exitCode(err error) int {
+// exitCode is the exit code of a program that ends with an error.
+func (c *cli) exitCode(err error) int {
 	var end endError
 	switch {
 	case err == nil || errors.Is(err, errExit):
 		return exitOK
+	case errors.Is(err, client.ErrKilled):
+		return model.ExitKilled
+	case errors.Is(err, client.ErrTimeLimit):
+		c.errorf("Specified timeout reached -- exiting...")
+		return exitFailed
 	case errors.As(err, &end):
 		return end.code
 	default:
@@ -143,8 +151,8 @@ func (c *cli) usageOf(command string) error {
 
 // unlocked runs f without the [Simulation]'s lock.
 func (c *cli) unlocked(f func()) {
-	c.w.Unlock()
-	defer c.w.Lock()
+	c.Simulation.Unlock()
+	defer c.Simulation.Lock()
 	f()
 }
 
@@ -168,38 +176,6 @@ func versionText(program, version string) string {
 	}
 	return fmt.Sprintf("%s %d.%d (v%s)\nsource version %s\nprotocol %s\n",
 		program, v.Major, v.Minor, version, model.SourceVersion(version), model.ProtocolText(v))
-}
-
-// locate asks the coordinators for the database, following them to a new
-// connection string. Nil when there is none to talk to.
-func (c *cli) locate() *model.Database {
-	found := c.w.Find(c.conn, c.version)
-	if found.Conn.String() != c.conn.String() {
-		c.conn = found.Conn
-		if c.tool.Files.Writable(c.opts.clusterFile) {
-			c.rewriteClusterFile()
-		}
-	}
-	if found.Db != nil {
-		c.introduce(found.Db)
-	}
-	return found.Db
-}
-
-// introduce has the database know this client.
-func (c *cli) introduce(db *model.Database) {
-	if c.port == 0 {
-		c.port = c.w.NewClientPort()
-	}
-	db.Clients.Seen(model.Client{Host: cmp.Or(c.tool.Host, "127.0.0.1"), Port: c.port, Version: c.tool.Version, At: c.w.Now})
-}
-
-// rewriteClusterFile stores the connection string in use. The tool goes on with
-// it in memory when that fails.
-func (c *cli) rewriteClusterFile() {
-	if err := c.tool.Files.WriteFile(c.opts.clusterFile, []byte(model.ClusterFileText(c.conn))); err != nil {
-		return
-	}
 }
 
 func (c *cli) environment(name string) (string, bool) {

@@ -1,25 +1,24 @@
 package tools
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/texts"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // cliOptions is what fdbcli's command line asks for.
 type cliOptions struct {
-	clusterFile string
-	exec        string
-	execGiven   bool
-	timeout     time.Duration
-	noStatus    bool
-	tls         map[string]string // certificate, key and ca file, by name
+	exec      string
+	execGiven bool
+	timeout   time.Duration
+	noStatus  bool
+	tls       map[string]string // certificate, key and ca file, by name
 }
 
 // Options of fdbcli that take a value, take none, or are not modeled.
@@ -80,7 +79,7 @@ func (c *cli) setTimeout(text string) (int, bool) {
 func (c *cli) setOption(name, value string) (code int, done bool) {
 	switch name {
 	case "C", "cluster_file":
-		c.opts.clusterFile = value
+		c.ClusterFile = value
 	case "exec":
 		c.opts.exec, c.opts.execGiven = value, true
 	case "no_status":
@@ -111,7 +110,7 @@ var knownKnobs = model.Set("http_verbose_level", "http_request_aws_v4_header", "
 	"max_trace_lines", "trace_flush_interval")
 
 func (c *cli) checkAPIVersion(text string) (int, bool) {
-	newest := c.version.Major*100 + c.version.Minor*10
+	newest := c.Release.Major*100 + c.Release.Minor*10
 	n, err := strconv.Atoi(text)
 	if err != nil {
 		c.errorf("ERROR: invalid client version %s", text)
@@ -133,62 +132,57 @@ const noClusterFile = "1515 No cluster file found in current directory or defaul
 
 // readClusterFile finds and reads the cluster file.
 func (c *cli) readClusterFile() bool {
-	if c.opts.clusterFile == "" {
+	if c.ClusterFile == "" {
 		if name, ok := c.environment("FDB_CLUSTER_FILE"); ok {
-			c.opts.clusterFile = name
+			c.ClusterFile = name
 		}
 	}
-	if c.opts.clusterFile == "" {
+	if c.ClusterFile == "" {
 		for _, name := range []string{"./fdb.cluster", "/etc/foundationdb/fdb.cluster"} {
-			if _, err := c.tool.Files.ReadFile(name); err == nil {
-				c.opts.clusterFile = name
+			if _, err := c.Files.ReadFile(name); err == nil {
+				c.ClusterFile = name
 				break
 			}
 		}
 	}
-	if c.opts.clusterFile == "" {
+	if c.ClusterFile == "" {
 		c.errorf("Unable to read cluster file `./fdb.cluster' or `/etc/foundationdb/fdb.cluster' and FDB_CLUSTER_FILE unset: %s", noClusterFile)
 		return false
 	}
-	content, err := c.tool.Files.ReadFile(c.opts.clusterFile)
-	if err != nil {
-		c.errorf("Unable to read cluster file `%s': %s", c.opts.clusterFile, noClusterFile)
-		return false
+	switch err := c.ReadClusterFile(); {
+	case err == nil:
+		return true
+	case errors.Is(err, client.ErrNoClusterFile):
+		c.errorf("Unable to read cluster file `%s': %s", c.ClusterFile, noClusterFile)
+	default:
+		c.errorf("Invalid cluster file `%s': 2104 Connection string invalid", c.ClusterFile)
 	}
-	c.conn, err = fdb.ParseClusterFile(string(content))
-	if err != nil {
-		c.errorf("Invalid cluster file `%s': 2104 Connection string invalid", c.opts.clusterFile)
-		return false
-	}
-	return true
+	return false
 }
 
 // checkTLS ends the program where TLS is needed and not configured, or is
 // configured with files that are not there.
 func (c *cli) checkTLS() (code int, stopped bool) {
-	files := map[string]string{}
-	for _, o := range []string{"tls_ca_file", "tls_certificate_file", "tls_key_file"} {
-		files[o] = c.opts.tls[o]
-		if files[o] == "" {
-			files[o], _ = c.environment("FDB_" + strings.ToUpper(o))
-		}
+	c.TLS = client.TLSFiles{Certificate: c.tlsFile("certificate"), Key: c.tlsFile("key"), Authorities: c.tlsFile("ca")}
+	err := c.CheckTLS()
+	if missing, is := errors.AsType[*client.MissingTLSFileError](err); is {
+		fmt.Fprintf(c.err, "Warning: Error reading TLS %s [%s]: File not found\nterminate called after throwing an instance of 'Error'\n"+
+			"SIGNAL: Aborted (6)\n", missing.What, missing.Name)
+		return exitAborted, true
 	}
-	titles := []struct{ option, title string }{{"tls_certificate_file", "Certificate"}, {"tls_key_file", "Key"}, {"tls_ca_file", "CA"}}
-	for _, t := range titles {
-		if files[t.option] == "" {
-			continue
-		}
-		if _, err := c.tool.Files.ReadFile(files[t.option]); err != nil {
-			fmt.Fprintf(c.err, "Warning: Error reading TLS %s [%s]: File not found\nterminate called after throwing an instance of 'Error'\n"+
-				"SIGNAL: Aborted (6)\n", t.title, files[t.option])
-			return exitAborted, true
-		}
-	}
-	configured := files["tls_ca_file"] != "" || files["tls_certificate_file"] != ""
-	plain := func(a fdb.Address) bool { return !a.TLS }
-	if !configured && !slices.ContainsFunc(c.conn.Coordinators, plain) {
-		c.errorf("ERROR: fdbcli is not configured with TLS, but all of the coordinators have TLS addresses.")
+	if err != nil {
+		c.errorf("ERROR: %v", err)
 		return exitFailed, true
 	}
 	return exitOK, false
+}
+
+// tlsFile is the path of a file for TLS, from the command line or the environment.
+func (c *cli) tlsFile(kind string) string {
+	name := "tls_" + kind + "_file"
+	if path := c.opts.tls[name]; path != "" {
+		return path
+	}
+	path, _ := c.environment("FDB_" + strings.ToUpper(name))
+	return path
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // ClientTransaction is a transaction of a program that uses FoundationDB's client library
@@ -27,32 +27,21 @@ type ClientTransaction struct {
 
 // Codes of the client library for errors that fdbcli prints in words of its own.
 var (
-	errNoClusterFile  = model.ClientError{Text: "No cluster file found", Code: 1515}
-	errBadClusterFile = model.ClientError{Text: "Connection string invalid", Code: 2104}
-	errCancelled      = model.ClientError{Text: "Operation was canceled", Code: 1025}
-	errBadOption      = model.ClientError{Text: "Option not valid in this context", Code: 2007}
+	errCancelled = model.ClientError{Text: "Operation was canceled", Code: 1025}
+	errBadOption = model.ClientError{Text: "Option not valid in this context", Code: 2007}
 )
 
 // BeginClient begins a transaction of a client of some version on the database of a
 // cluster file. It is canceled when ctx ends.
 func BeginClient(ctx context.Context, w *model.Simulation, version string, files FileSystem, clusterFile string) (*ClientTransaction, error) {
-	v, err := fdb.ParseVersion(version)
+	c, err := newCLI(ctx, w, Tool{Version: version, Files: files, Stdout: io.Discard, Stderr: io.Discard}, console.Blockwise)
 	if err != nil {
 		return nil, err
 	}
-	content, err := files.ReadFile(clusterFile)
-	if err != nil {
-		return nil, errNoClusterFile
+	c.ClusterFile = clusterFile
+	if err := c.ReadClusterFile(); err != nil {
+		return nil, err
 	}
-	connection, err := fdb.ParseClusterFile(string(content))
-	if err != nil {
-		return nil, errBadClusterFile
-	}
-	c := &cli{
-		w: w, ctx: ctx, tool: Tool{Version: version, Files: files}, version: v, conn: connection,
-		out: console.NewStdout(io.Discard, console.Blockwise), err: console.NewStderr(io.Discard), in: console.NewLines(nil),
-	}
-	c.opts.clusterFile = clusterFile
 	t := &ClientTransaction{c: c}
 	t.Reset()
 	return t, nil
@@ -60,8 +49,8 @@ func BeginClient(ctx context.Context, w *model.Simulation, version string, files
 
 // Reset forgets everything that was read or written. Options stay.
 func (t *ClientTransaction) Reset() {
-	t.c.w.Lock()
-	defer t.c.w.Unlock()
+	t.c.Simulation.Lock()
+	defer t.c.Simulation.Unlock()
 	options := t.c.options
 	if t.c.txn != nil {
 		options = t.c.txn.Options
@@ -71,10 +60,10 @@ func (t *ClientTransaction) Reset() {
 
 // Enable sets an option by its name in fdbcli; limit is the value of TIMEOUT.
 func (t *ClientTransaction) Enable(name string, limit time.Duration) error {
-	t.c.w.Lock()
-	defer t.c.w.Unlock()
+	t.c.Simulation.Lock()
+	defer t.c.Simulation.Unlock()
 	if name == "TIMEOUT" {
-		t.c.limit = t.c.w.Now.Add(limit)
+		t.c.Limit = t.c.Simulation.Now.Add(limit)
 		return nil
 	}
 	flag := optionFlag(&t.c.txn.Options, name)
@@ -141,7 +130,7 @@ func (t *ClientTransaction) Commit() (version int64, err error) {
 		return -1, nil
 	}
 	err = t.do(func() error {
-		if err := t.c.faultDelay("commit"); err != nil {
+		if err := t.c.Begin(client.Changes); err != nil {
 			return err
 		}
 		db, err := t.c.reach((*model.Database).Available)
@@ -150,7 +139,7 @@ func (t *ClientTransaction) Commit() (version int64, err error) {
 		}
 		writes.Db = db
 		version, err = t.c.commitAll(writes)
-		if err == nil && t.c.dropping {
+		if err == nil && t.c.Dropping {
 			return model.ErrUnknownResult
 		}
 		return err
@@ -166,7 +155,7 @@ func (t *ClientTransaction) Commit() (version int64, err error) {
 // Reboot ends the processes at all addresses and reports true, or ends none.
 func (t *ClientTransaction) Reboot(addresses []string) (sent bool, err error) {
 	err = t.do(func() error {
-		sent, err = t.c.sendReboot(addresses, func(w *model.Simulation, s *model.Process) { w.EndProcess(s, exitOK) })
+		sent, err = t.c.SendEnding(addresses, client.Kill())
 		return err
 	})
 	return sent, err
@@ -175,8 +164,8 @@ func (t *ClientTransaction) Reboot(addresses []string) (sent bool, err error) {
 // do runs one operation with the lock held and returns its error as one of the
 // client library.
 func (t *ClientTransaction) do(operation func() error) error {
-	t.c.w.Lock()
-	defer t.c.w.Unlock()
+	t.c.Simulation.Lock()
+	defer t.c.Simulation.Unlock()
 	err := operation()
 	if failure, is := errors.AsType[specialKeyError](err); is {
 		t.message, err = json.Marshal(failure)
@@ -184,15 +173,14 @@ func (t *ClientTransaction) do(operation func() error) error {
 			err = model.ErrSpecialAPI
 		}
 	}
-	end, ended := errors.AsType[endError](err)
 	switch {
-	case !ended:
-		return err
-	case end.code == model.ExitKilled && t.c.ctx.Err() == nil:
-		return model.ErrUnknownResult // a fault cut it off
-	case end.code == model.ExitKilled:
-		return errCancelled
-	default:
+	case errors.Is(err, client.ErrTimeLimit):
 		return model.ErrTimedOut
+	case !errors.Is(err, client.ErrKilled):
+		return err
+	case t.c.Context.Err() == nil:
+		return model.ErrUnknownResult // a fault cut it off
+	default:
+		return errCancelled
 	}
 }

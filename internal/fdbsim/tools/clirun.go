@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/syntax"
@@ -14,9 +15,6 @@ import (
 )
 
 const (
-	// connectTimeout is how long fdbcli tries to reach the database before it
-	// runs its first command anyway.
-	connectTimeout = 3 * time.Second
 	// longDelay is when a command counts as slow; longStatus is the same for
 	// status.
 	longDelay  = 5 * time.Second
@@ -31,94 +29,34 @@ type slowCommand struct {
 }
 
 // next is when to print something; zero for never.
-func (s slowCommand) next() time.Time { return earliest(s.warnAt, s.answerAt) }
-
-// earliest is the first of the times that are not zero.
-func earliest(times ...time.Time) time.Time {
-	var first time.Time
-	for _, t := range times {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
+func (s slowCommand) next() time.Time {
+	if !s.warnAt.IsZero() {
+		return s.warnAt
 	}
-	return first
+	return s.answerAt
 }
 
-// startup is what a run of fdbcli takes at least.
-const startup = 50 * time.Millisecond
+// Waits implements client.Attendant.
+func (c *cli) Waits() { c.deliver() }
 
-// connect tries to reach the database.
-func (c *cli) connect() error {
-	if err := c.pause(startup); err != nil {
-		return err
-	}
-	_, err := c.wait(c.w.Now.Add(connectTimeout), func() bool {
-		db := c.locate()
-		return db != nil && db.Available()
-	})
-	return err
-}
+// Due implements client.Attendant.
+func (c *cli) Due() time.Time { return c.slow.next() }
 
-// wait blocks the running command until cond holds or the clock reads until
-// (zero: never), and reports whether cond held. It fails when the whole process
-// has to end.
-func (c *cli) wait(until time.Time, cond func() bool) (bool, error) {
-	if cond != nil && cond() {
-		return true, nil
-	}
-	for {
-		c.deliver()
-		if c.w.Wait(c.ctx, earliest(until, c.limit, c.slow.next()), cond) {
-			return true, nil
-		}
-		now := c.w.Now
-		switch {
-		case c.ctx.Err() != nil:
-			return false, endError{model.ExitKilled}
-		case reached(c.limit, now):
-			c.errorf("Specified timeout reached -- exiting...")
-			return false, endError{exitFailed}
-		case reached(c.slow.next(), now):
-			c.saySlow()
-		case reached(until, now):
-			return false, nil
-		}
-	}
-}
-
-func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
-
-// pause blocks the running command for d.
-func (c *cli) pause(d time.Duration) error {
-	if d <= 0 {
-		return nil
-	}
-	_, err := c.wait(c.w.Now.Add(d), nil)
-	return err
-}
+// Remark implements client.Attendant.
+func (c *cli) Remark() { c.saySlow() }
 
 func (c *cli) saySlow() {
-	if reached(c.slow.warnAt, c.w.Now) {
+	if !c.slow.warnAt.IsZero() {
 		c.slow.warnAt = time.Time{}
 		c.errorf("\nWARNING: Long delay (Ctrl-C to interrupt)")
 		if !c.quiet {
 			c.slow.answer, _ = status.Minimal(c.statusDocument())
-			c.slow.answerAt = c.w.Now.Add(c.statusDelay())
+			c.slow.answerAt = c.Simulation.Now.Add(c.statusDelay())
 		}
 		return
 	}
 	c.slow.answerAt = time.Time{}
 	c.printf("\n%s\n\n", c.slow.answer)
-}
-
-// database waits until the database is ready for the running command.
-func (c *cli) database(ready func(*model.Database) bool) (*model.Database, error) {
-	var db *model.Database
-	_, err := c.wait(time.Time{}, func() bool {
-		db = c.locate()
-		return db != nil && ready(db)
-	})
-	return db, err
 }
 
 // runLine runs the commands of a line. The first that fails ends it.
@@ -129,7 +67,7 @@ func (c *cli) runLine(line string) error {
 		c.errorf("ERROR: Command failed to completely parse.")
 	}
 	last := len(parsed.Commands) - 1
-	c.slow = slowCommand{warnAt: c.w.Now.Add(slowAfter(parsed))}
+	c.slow = slowCommand{warnAt: c.Simulation.Now.Add(slowAfter(parsed))}
 	defer func() { c.slow = slowCommand{} }()
 	for i, words := range parsed.Commands {
 		if i == last && parsed.Flaw != "" {
@@ -184,9 +122,12 @@ func (c *cli) runCommand(words []string) error {
 		return c.unlisted(words)
 	}
 	c.quiet = words[0] == "status"
-	err := c.faultDelay(words[0])
+	err := c.Begin(effectOf(words[0]))
 	if err == nil {
 		err = command(c, words[1:])
+	}
+	if refused, is := errors.AsType[client.Refusal](err); is {
+		return c.refuse("%s", refused)
 	}
 	thrown, ok := model.AsClientError(err)
 	if !ok {
@@ -212,32 +153,14 @@ func (c *cli) unlisted(words []string) error {
 var undocumented = model.Set("createtenant", "deletetenant", "listtenants", "gettenant", "configuretenant", "renametenant",
 	"clearknob", "getlocation", "getall", "checkall", "blobrange", "blobkey", "blobrestore", "changefeed", "snapshot")
 
-// faultDelay applies the faults that hold for every command.
-func (c *cli) faultDelay(name string) error {
-	db := c.locate()
-	if db == nil {
-		return nil
-	}
-	if err := c.pause(db.Faults.Delay); err != nil {
-		return err
-	}
-	if changing[name] && db.Faults.TakeDrop() {
-		return c.dropped(db)
-	}
-	return nil
-}
-
 // changing are the commands that [Faults.DropCommands] counts.
 var changing = model.Set("configure", "exclude", "include", "coordinators", "kill", "maintenance", "commit", "set", "clear", "clearrange")
 
-// dropped ends the process without a word, with or without the command's
-// effect.
-func (c *cli) dropped(db *model.Database) error {
-	if db.Faults.ApplyUnknown {
-		c.dropping = true
-		return nil
+func effectOf(command string) client.Effect {
+	if changing[command] {
+		return client.Changes
 	}
-	return endError{model.ExitKilled}
+	return client.Reads
 }
 
 type commandFunc func(c *cli, args []string) error

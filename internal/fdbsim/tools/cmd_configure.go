@@ -2,154 +2,50 @@ package tools
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
-
-const configureHint = "Type `configure FORCE <TOKEN...>' to configure without this check"
-
-// configUnreadable is how long configure tries to read the configuration.
-const configUnreadable = 60 * time.Second
 
 // configure creates the database or changes its configuration.
 func (c *cli) configure(args []string) error {
 	if len(args) > 0 && args[0] == "auto" {
 		return c.configureAuto()
 	}
-	r, problem := parseConfigure(args)
-	c.print(r.notes)
-	switch problem {
-	case wordsFine:
-		return c.applyConfigure(r)
-	case wordsUsage:
+	r, err := client.ParseConfigure(args)
+	c.print(r.Notes)
+	if errors.Is(err, client.ErrUsage) {
 		return c.usageOf("configure")
-	default:
-		return model.ErrUnknown
 	}
+	if err != nil {
+		return err
+	}
+	return c.applyConfigure(r)
 }
 
 // configureAuto reads the status document and finds no advice in it, as in every run on 7.3.79.
 func (c *cli) configureAuto() error {
-	if err := c.pause(c.statusDelay()); err != nil {
+	if err := c.Pause(c.statusDelay()); err != nil {
 		return err
 	}
 	c.print("Unable to provide advice for the current configuration.\n")
 	return errFailed
 }
 
-func (c *cli) applyConfigure(r configureRequest) error {
-	switch {
-	case r.locked && !r.create:
-		return c.refuse("`only new databases can be configured as locked`")
-	case r.create:
-		return c.createDatabase(r)
-	default:
-		return c.changeConfiguration(r)
-	}
-}
-
-func (c *cli) createDatabase(r configureRequest) error {
-	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
+func (c *cli) applyConfigure(r client.ConfigureRequest) error {
+	next, err := c.Configure(r)
 	if err != nil {
 		return err
 	}
-	if len(db.Logs) > 0 {
-		return c.refuse("Database already exists! To change configuration, don't say `new'")
-	}
-	values := newDatabaseValues()
-	maps.Copy(values, r.values)
-	if model.ConfigurationOf(values).Invalid() {
-		return c.refuse("These changes would make the configuration invalid")
-	}
-	values["initialized"] = "1"
-	if r.locked {
-		db.InitializeLocked(values)
-	} else {
-		db.Initialize(values)
-	}
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	if _, err := c.database((*model.Database).Available); err != nil {
-		return err
-	}
-	c.print("Database created\n")
-	return nil
-}
-
-// newDatabaseValues are the settings that every new database starts with.
-func newDatabaseValues() map[string]string {
-	return map[string]string{"log_spill": "2", "perpetual_storage_wiggle": "0", "storage_migration_type": "1"}
-}
-
-func (c *cli) changeConfiguration(r configureRequest) error {
-	configurable := c.configurable
-	if r.force {
-		configurable = c.forceable
-	}
-	db, err := configurable()
-	if err != nil {
-		return err
-	}
-	old := db.Configuration()
-	next := model.ConfigurationOf(withValues(old.Values, r.values))
-	if !r.force {
-		if refusal := refuseChange(db, old, next, r.values); refusal != "" {
-			c.errorf("ERROR: %s", refusal)
-			return errFailed
-		}
-	}
-	swapped := givesUpPrimary(db, old, next)
-	db.ConfigureTo(old, next)
-	if swapped {
-		db.AttemptAfter(failOverAtOnce - time.Second)
-	}
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	if swapped {
-		return c.lateRefusal()
-	}
-	if _, err := c.database((*model.Database).Available); err != nil {
-		return err
+	if r.New {
+		c.print("Database created\n")
+		return nil
 	}
 	return c.configured(next)
-}
-
-// lateRefusal is the error of a change that gives up the primary data center at
-// once: it is in force by then.
-func (c *cli) lateRefusal() error {
-	if err := c.pause(failOverAtOnce); err != nil {
-		return err
-	}
-	c.errorf("ERROR: Not enough processes exist to support the specified configuration\n" + configureHint)
-	return errFailed
-}
-
-// failOverAtOnce is how long that takes.
-const failOverAtOnce = 29 * time.Second
-
-// forceable waits until a new configuration would be read.
-func (c *cli) forceable() (*model.Database, error) {
-	return c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() && db.Configured() })
-}
-
-// configurable waits until the configuration can be read.
-func (c *cli) configurable() (*model.Database, error) {
-	var db *model.Database
-	held, err := c.wait(c.w.Now.Add(configUnreadable), func() bool {
-		db = c.locate()
-		return db != nil && db.Writable()
-	})
-	if err == nil && !held {
-		c.errorf("ERROR: The database is unavailable\n" + configureHint)
-		err = errFailed
-	}
-	return db, err
 }
 
 // configured prints that a change is in force.
@@ -176,7 +72,7 @@ func (c *cli) fileConfigure(args []string) error {
 	if len(args) != 1 {
 		return c.usageOf("fileconfigure")
 	}
-	content, err := c.tool.Files.ReadFile(args[0])
+	content, err := c.Files.ReadFile(args[0])
 	if err != nil {
 		return model.ClientError{Text: "File not found", Code: 1511}
 	}
@@ -184,11 +80,11 @@ func (c *cli) fileConfigure(args []string) error {
 	if !ok {
 		return c.refuse("invalid JSON")
 	}
-	r, problem := parseConfigure(words)
-	if problem != wordsFine {
+	r, err := client.ParseConfigure(words)
+	if err != nil {
 		return c.refuse("Could not translate the configuration file")
 	}
-	r.create, r.force = create, force
+	r.New, r.Force = create, force
 	return c.applyConfigure(r)
 }
 

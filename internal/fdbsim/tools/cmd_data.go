@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/syntax"
@@ -40,14 +41,14 @@ func (c *cli) reach(ready func(*model.Database) bool) (*model.Database, error) {
 		limit = c.txn.Options.Timeout
 	}
 	if limit == 0 {
-		return c.database(ready)
+		return c.Database(ready)
 	}
 	if limit < minimalLatency {
 		return nil, model.ErrTimedOut
 	}
 	var db *model.Database
-	held, err := c.wait(c.w.Now.Add(limit), func() bool {
-		db = c.locate()
+	held, err := c.Wait(c.Simulation.Now.Add(limit), func() bool {
+		db = c.Locate()
 		return db != nil && ready(db)
 	})
 	if err == nil && !held {
@@ -237,8 +238,8 @@ func (c *cli) finishTxn(t *model.Transaction) error {
 	if err != nil {
 		return err
 	}
-	if c.dropping {
-		return endError{model.ExitKilled}
+	if c.Dropping {
+		return client.ErrKilled
 	}
 	c.printf("Committed (%d)\n", version)
 	return nil
@@ -280,7 +281,7 @@ func (c *cli) commitTxn(args []string) error {
 	if c.txn == nil {
 		return c.refuse("No active transaction")
 	}
-	if !c.txn.Touched && c.version.Minor >= 3 {
+	if !c.txn.Touched && c.Release.Minor >= 3 {
 		c.errorf("SIGNAL: Segmentation fault (11)")
 		return endError{exitCrashed}
 	}

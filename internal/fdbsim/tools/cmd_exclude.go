@@ -2,9 +2,11 @@ package tools
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -49,30 +51,20 @@ func (c *cli) exclude(args []string) error {
 		c.refuseTarget(r.garbage)
 		return nil // as recorded: exit code 0
 	}
-	if len(r.targets) == 0 {
-		return c.refuse("At least one valid network endpoint address or a locality must be provided")
+	done, err := c.Exclude(client.Exclusion{Targets: r.targets, Kind: r.kind, Force: r.force})
+	if risk, is := errors.AsType[client.Refusal](err); is && len(r.targets) > 0 {
+		return c.refuse("%s\nType `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks.", risk)
 	}
-	db, err := c.database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
-	if !r.force {
-		if err := c.checkExclude(db, r); err != nil {
-			return err
-		}
-	}
-	db.SetExclusions(r.targets, r.kind)
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	matched, unmatched := db.ResolveTargets(r.targets)
 	if !r.noWait {
 		if err := c.awaitExcluded(r.targets); err != nil {
 			return err
 		}
 	}
-	c.reportExcluded(db, matched, unmatched)
-	c.warnCoordinators(db, r.targets)
+	c.reportExcluded(done)
+	c.warnCoordinators(done.Database, r.targets)
 	return nil
 }
 
@@ -87,19 +79,16 @@ func (c *cli) awaitExcluded(targets []model.Exclusion) error {
 	c.print("Waiting for state to be removed from all excluded servers. This may take a while.\n" +
 		"(Interrupting this wait with CTRL+C will not cancel the data movement.)\n")
 	c.slow = slowCommand{} // as recorded: fdbcli does not warn about this wait
-	_, err := c.database(func(db *model.Database) bool {
-		return db.Writable() && !slices.ContainsFunc(targets, func(e model.Exclusion) bool { return db.StillNeeded(e) })
-	})
-	return err
+	return c.AwaitExcluded(targets)
 }
 
 // reportExcluded prints the result of each target.
-func (c *cli) reportExcluded(db *model.Database, matched, unmatched []model.Exclusion) {
-	pending := db.InProgress()
-	for _, e := range matched {
-		c.reportTarget(db, e, pending)
+func (c *cli) reportExcluded(done client.Excluded) {
+	pending := done.Database.InProgress()
+	for _, e := range done.Matched {
+		c.reportTarget(done.Database, e, pending)
 	}
-	for _, e := range unmatched {
+	for _, e := range done.Unmatched {
 		c.errorf("  %s  ---- WARNING: Currently no servers found with this locality match! Be sure that you excluded the correct locality.", e.Text)
 	}
 }
@@ -138,7 +127,7 @@ func (c *cli) reportTarget(db *model.Database, e model.Exclusion, pending []stri
 
 // listExclusions prints what is excluded.
 func (c *cli) listExclusions() error {
-	db, err := c.database(func(db *model.Database) bool { return db.Writable() && (c.options.LockAware || !db.IsLocked()) })
+	db, err := c.Database(func(db *model.Database) bool { return db.Writable() && (c.options.LockAware || !db.IsLocked()) })
 	if err != nil {
 		return err
 	}
@@ -158,7 +147,7 @@ func (c *cli) listExclusions() error {
 	if len(failed) > 0 {
 		c.print("To return one of these servers to the cluster, type `include failed <addresses>'.\n")
 	}
-	if c.version.AtLeast(listsInProgress) {
+	if c.Release.AtLeast(listsInProgress) {
 		pending := db.InProgress()
 		c.printf("\nThere are currently %d processes for which exclusion is in progress:\n", len(pending))
 		for _, address := range pending {
@@ -186,16 +175,5 @@ func (c *cli) include(args []string) error {
 	if r.garbage != "" {
 		return c.refuse("'%s' is neither a valid network endpoint address nor a locality", r.garbage)
 	}
-	db, err := c.database((*model.Database).Writable)
-	if err != nil {
-		return err
-	}
-	if r.all {
-		r.targets = db.Exclusions(r.kind)
-	}
-	db.Include(r.targets, r.kind)
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	return nil
+	return c.Include(client.Inclusion{Targets: r.targets, Kind: r.kind, All: r.all})
 }

@@ -7,11 +7,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-const (
-	ignoredFailures = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
-		"Use 'datadistribution on' to reenable data distribution."
-)
-
 // maintenance shows, sets or ends the maintenance of a zone.
 func (c *cli) maintenance(args []string) error {
 	switch {
@@ -22,34 +17,16 @@ func (c *cli) maintenance(args []string) error {
 		if err != nil {
 			return c.usageOf("maintenance")
 		}
-		if seconds < 0 {
-			return model.ErrSpecialAPI
-		}
-		return c.changeMaintenance(func(db *model.Database) { db.SetMaintenance(args[1], seconds) })
+		return c.StartMaintenance(args[1], seconds)
 	case args[0] == "off" && len(args) == 1:
-		return c.changeMaintenance((*model.Database).ClearMaintenance)
+		return c.EndMaintenance()
 	default:
 		return c.usageOf("maintenance")
 	}
 }
 
-func (c *cli) changeMaintenance(change func(*model.Database)) error {
-	db, err := c.database((*model.Database).Writable)
-	if err != nil {
-		return err
-	}
-	if db.FailuresIgnored() {
-		return c.refuse(ignoredFailures)
-	}
-	change(db)
-	if c.dropping {
-		return endError{model.ExitKilled}
-	}
-	return nil
-}
-
 func (c *cli) showMaintenance() error {
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
@@ -76,7 +53,7 @@ func (c *cli) dataDistribution(args []string) error {
 	if len(args) == 0 || len(args) > 2 {
 		return c.usage(distributionUsage)
 	}
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}

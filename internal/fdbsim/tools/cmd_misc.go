@@ -39,9 +39,6 @@ func smallCommands() map[string]commandFunc {
 
 func (c *cli) exit([]string) error { return errExit }
 
-// sleepOverhead is by how much sleep oversleeps.
-const sleepOverhead = 100 * time.Millisecond
-
 func (c *cli) sleep(args []string) error {
 	if len(args) != 1 {
 		return c.usageOf("sleep")
@@ -50,16 +47,16 @@ func (c *cli) sleep(args []string) error {
 	if err != nil || seconds < 0 {
 		return c.usageOf("sleep")
 	}
-	return c.pause(time.Duration(seconds*float64(time.Second)) + sleepOverhead)
+	return c.Sleep(time.Duration(seconds * float64(time.Second)))
 }
 
 func (c *cli) waitConnected([]string) error {
-	_, err := c.database((*model.Database).Available)
+	_, err := c.Database((*model.Database).Available)
 	return err
 }
 
 func (c *cli) waitOpen([]string) error {
-	_, err := c.database((*model.Database).Readable)
+	_, err := c.Database((*model.Database).Readable)
 	return err
 }
 
@@ -68,9 +65,9 @@ func (c *cli) lock(args []string) error {
 	if len(args) != 0 {
 		return c.usageOf("lock")
 	}
-	uid := c.w.Hex(2 * model.UIDBytes)
+	uid := c.Simulation.Hex(2 * model.UIDBytes)
 	c.printf("Locking database with lockUID: %s\n", uid)
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
@@ -94,7 +91,7 @@ func (c *cli) unlock(args []string) error {
 	if len(args) != 1 || len(args[0]) != 2*model.UIDBytes {
 		return c.usageOf("unlock")
 	}
-	phrase := c.w.Letters(passphraseLength, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+	phrase := c.Simulation.Letters(passphraseLength, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 	c.printf("Unlocking the database is a potentially dangerous operation.\n%s\n", phrase)
 	c.unlocked(func() {
 		if err := c.out.Flush(); err != nil {
@@ -104,7 +101,7 @@ func (c *cli) unlock(args []string) error {
 	if line, ok := c.readLine(); !ok || strings.TrimSpace(line) != phrase {
 		return c.refuse("Incorrect passphrase entered.")
 	}
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
@@ -125,7 +122,7 @@ func (c *cli) setClass(args []string) error {
 		return c.usageOf("setclass")
 	}
 	// The list of processes is not read lock aware: a locked database has it wait, as observed on 7.3.79.
-	db, err := c.database(func(db *model.Database) bool { return db.Writable() && !db.IsLocked() })
+	db, err := c.Coordinated()
 	if err != nil {
 		return err
 	}
@@ -161,7 +158,7 @@ func (c *cli) consistencyCheck(args []string) error {
 	if len(args) > 1 || (len(args) == 1 && args[0] != "on" && args[0] != "off") {
 		return c.usageOf("consistencycheck")
 	}
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
@@ -185,7 +182,7 @@ func (c *cli) forceRecovery(args []string) error {
 	if len(args) != 1 {
 		return c.usageOf("force_recovery_with_data_loss")
 	}
-	db, err := c.database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
+	db, err := c.Database(func(db *model.Database) bool { return db.Roles.Controller.Taken() })
 	if err != nil {
 		return err
 	}
@@ -203,7 +200,7 @@ func (c *cli) profile(args []string) error {
 	if len(args) != 1 || args[0] != "list" {
 		return c.answer(strings.Join(append([]string{"profile"}, args...), " "))
 	}
-	db, err := c.database((*model.Database).Readable)
+	db, err := c.Database((*model.Database).Readable)
 	if err != nil {
 		return err
 	}
@@ -219,7 +216,7 @@ func (c *cli) advanceVersion(args []string) error {
 	if err != nil {
 		return c.usageOf("advanceversion")
 	}
-	db, err := c.database((*model.Database).Writable)
+	db, err := c.Database((*model.Database).Writable)
 	if err != nil {
 		return err
 	}
@@ -236,7 +233,7 @@ func (c *cli) hotRange(args []string) error {
 	if len(args) > 0 {
 		return c.answer(strings.Join(append([]string{"hotrange"}, args...), " "))
 	}
-	db, err := c.database((*model.Database).Readable)
+	db, err := c.Database((*model.Database).Readable)
 	if err != nil {
 		return err
 	}

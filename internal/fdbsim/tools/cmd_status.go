@@ -17,14 +17,18 @@ func (c *cli) status(args []string) error {
 		return c.usageOf("status")
 	}
 	if level == "json" && c.tool.Status != nil {
-		return c.handOverStatus()
+		document, err := c.Status()
+		if err == nil {
+			c.tool.Status(document)
+		}
+		return err
 	}
 	printed := c.printedStatus()
 	document, delay := printed.Document(), printed.Delay()
-	if err := c.pause(delay); err != nil {
+	if err := c.Pause(delay); err != nil {
 		return err
 	}
-	if c.statusClient().Incompatible() {
+	if c.StatusReader().Incompatible() {
 		c.errorf("WARNING: One or more of the processes in the cluster is incompatible with this version of fdbcli.\n")
 	}
 	if !c.opts.execGiven { // a session sets it off by empty lines
@@ -41,42 +45,23 @@ func (c *cli) status(args []string) error {
 			c.errorf("WARNING: The cluster file is not up to date. Type 'status' for more information.")
 		}
 	case "details":
-		c.print(status.Details(document, c.opts.clusterFile, c.w.Now))
+		c.print(status.Details(document, c.ClusterFile, c.Simulation.Now))
 	default:
-		c.print(status.Text(document, c.opts.clusterFile, c.w.Now))
+		c.print(status.Text(document, c.ClusterFile, c.Simulation.Now))
 	}
 	return nil
-}
-
-// handOverStatus hands the document of `status json` over to who runs the tool.
-func (c *cli) handOverStatus() error {
-	c.locate()
-	parsed, err := c.statusClient().Parsed()
-	if err != nil {
-		return c.refuse("%v", err)
-	}
-	if err := c.pause(c.statusDelay()); err != nil {
-		return err
-	}
-	c.tool.Status(parsed)
-	return nil
-}
-
-// statusClient is this run as a reader of status documents.
-func (c *cli) statusClient() status.Client {
-	return status.Client{Simulation: c.w, Conn: c.conn, Version: c.version, Files: c.tool.Files, Path: c.opts.clusterFile}
 }
 
 // printedStatus is this run as one that prints a document.
 func (c *cli) printedStatus() status.Client {
-	c.locate()
-	client := c.statusClient()
-	client.Prints = true
-	return client
+	c.Locate()
+	reader := c.StatusReader()
+	reader.Prints = true
+	return reader
 }
 
 // statusDocument is the whole document of `status json`.
 func (c *cli) statusDocument() status.Object { return c.printedStatus().Document() }
 
 // statusDelay is how long a status takes now.
-func (c *cli) statusDelay() time.Duration { return c.statusClient().Delay() }
+func (c *cli) statusDelay() time.Duration { return c.StatusReader().Delay() }

@@ -34,9 +34,9 @@ func (c *backupTool) existing() (found *store.Container, exit int) {
 		c.print("\r0...")
 	}
 	if err := c.reachStore(u); err != nil {
-		return nil, exitCode(err)
+		return nil, c.exitCode(err)
 	}
-	if found = c.w.Stores.At(url); found == nil {
+	if found = c.Simulation.Stores.At(url); found == nil {
 		return nil, c.errorOut(backupMissing)
 	}
 	return found, exitOK
@@ -50,9 +50,9 @@ func (c *backupTool) listBackups() int {
 		return c.fatal("Backup Container URL invalid")
 	}
 	if err := c.reachStore(u); err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
-	for _, name := range c.w.Stores.Below(u) {
+	for _, name := range c.Simulation.Stores.Below(u) {
 		c.printf("%s\n", name)
 	}
 	return exitOK
@@ -63,7 +63,7 @@ func (c *backupTool) deleteBackup() int {
 	if found == nil {
 		return exit
 	}
-	c.w.Stores.Remove(c.values["destcontainer"])
+	c.Simulation.Stores.Remove(c.values["destcontainer"])
 	c.printf("\r%d objects deleted\nThe entire container has been deleted.\n", found.Objects())
 	return exitOK
 }
@@ -112,7 +112,7 @@ func (c *backupTool) describeBackup() int {
 		}
 		var err error
 		if d.db, err = c.reachDatabase(); err != nil {
-			return exitCode(err)
+			return c.exitCode(err)
 		}
 	}
 	if c.given("json") {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/console"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // backupTool is one run of fdbbackup, fdbrestore or backup_agent.
@@ -19,15 +18,12 @@ type backupTool struct {
 
 // newBackupTool prepares a run; nil when it cannot begin.
 func newBackupTool(ctx context.Context, w *model.Simulation, t Tool) (*backupTool, int) {
-	version, err := fdb.ParseVersion(t.Version)
+	c, err := newCLI(ctx, w, t, console.Unbuffered)
 	if err != nil {
 		fmt.Fprintf(t.Stderr, "ERROR: %v\n", err)
 		return nil, exitFailed
 	}
-	return &backupTool{values: map[string]string{}, cli: &cli{
-		w: w, ctx: ctx, tool: t, version: version,
-		out: console.NewStdout(t.Stdout, console.Unbuffered), err: console.NewStderr(t.Stderr), in: console.NewLines(t.Stdin),
-	}}, exitOK
+	return &backupTool{values: map[string]string{}, cli: c}, exitOK
 }
 
 // runBackupTool runs fdbbackup or fdbrestore to its end.
@@ -116,7 +112,7 @@ func (c *backupTool) set(name, value string) {
 	c.values[name] = value
 	switch name {
 	case "cluster_file", "dest_cluster_file":
-		c.opts.clusterFile = value
+		c.ClusterFile = value
 	case "tls_certificate_file", "tls_key_file", "tls_ca_file":
 		if c.opts.tls == nil {
 			c.opts.tls = map[string]string{}

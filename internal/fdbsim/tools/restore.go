@@ -48,12 +48,12 @@ func restoreMain(c *backupTool) int {
 
 // withDestination requires a cluster file on the command line that exists.
 func (c *backupTool) withDestination(run func(*backupTool) int) int {
-	if c.opts.clusterFile == "" {
+	if c.ClusterFile == "" {
 		c.errorf("Restore destination cluster file must be specified explicitly.")
 		return exitFailed
 	}
-	if _, err := c.tool.Files.ReadFile(c.opts.clusterFile); err != nil {
-		c.errorf("Restore destination cluster file '%s' does not exist.", c.opts.clusterFile)
+	if _, err := c.Files.ReadFile(c.ClusterFile); err != nil {
+		c.errorf("Restore destination cluster file '%s' does not exist.", c.ClusterFile)
 		return exitFailed
 	}
 	return c.runOnDatabase(run)
@@ -62,7 +62,7 @@ func (c *backupTool) withDestination(run func(*backupTool) int) int {
 func (c *backupTool) restoreStatus() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if c.given("tagname") {
 		c.print(statusLine(db, db.RestoreOf(c.tag())) + "\n\n\n")
@@ -79,12 +79,12 @@ func (c *backupTool) restoreStatus() int {
 func (c *backupTool) abortRestore() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	r := db.RestoreOf(c.tag())
 	if r.Runnable() {
 		if err := c.change(db, func() { db.Abort(r) }); err != nil {
-			return exitCode(err)
+			return c.exitCode(err)
 		}
 	}
 	c.printf("RESTORE_ABORT Tag: %s  State: %s\n", c.tag(), r.StateText())
@@ -94,14 +94,14 @@ func (c *backupTool) abortRestore() int {
 func (c *backupTool) waitForRestore() int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	r := db.RestoreOf(c.tag())
 	if r == nil {
 		c.printf("waitRestore: Tag: %s  State: %s\n", c.tag(), model.RestoreUnknown)
 		return exitOK
 	}
-	return exitCode(c.follow(db, r))
+	return c.exitCode(c.follow(db, r))
 }
 
 // follow shows a restore until it is over, once a second and when its state
@@ -113,7 +113,7 @@ func (c *backupTool) follow(db *model.Database, r *model.Restore) error {
 			return nil
 		}
 		was := r.State
-		if _, err := c.wait(c.w.Now.Add(time.Second), func() bool { return r.State != was }); err != nil {
+		if _, err := c.Wait(c.Simulation.Now.Add(time.Second), func() bool { return r.State != was }); err != nil {
 			return err
 		}
 	}
@@ -182,22 +182,22 @@ const (
 func (c *backupTool) queueRestore(r *model.Restore) int {
 	db, err := c.reachDatabase()
 	if err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if refusal := refuseRestore(db, r); refusal != "" {
 		return c.errorOut(refusal)
 	}
-	if _, err := c.wait(time.Time{}, func() bool { return db.LockUID() == "" }); err != nil {
-		return exitCode(err)
+	if _, err := c.Wait(time.Time{}, func() bool { return db.LockUID() == "" }); err != nil {
+		return c.exitCode(err)
 	}
 	if err := c.change(db, func() { db.Queue(r) }); err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if !c.given("wait") {
 		return exitOK
 	}
 	if err := c.follow(db, r); err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	if r.State != model.RestoreCompleted {
 		return exitFailed

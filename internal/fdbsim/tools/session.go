@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 )
@@ -25,7 +26,7 @@ func (c *cli) readLine() (line string, ok bool) {
 		select {
 		case got := <-read:
 			line, ok = got.line, got.ok
-		case <-c.ctx.Done():
+		case <-c.Context.Done():
 		}
 	})
 	return line, ok
@@ -34,14 +35,14 @@ func (c *cli) readLine() (line string, ok bool) {
 // session is fdbcli without --exec: it runs the lines of stdin, whatever fails,
 // and ends with 0.
 func (c *cli) session() int {
-	c.printf("Using cluster file `%s'.\n", c.opts.clusterFile)
+	c.printf("Using cluster file `%s'.\n", c.ClusterFile)
 	if err := c.greet(); err != nil {
-		return exitCode(err)
+		return c.exitCode(err)
 	}
 	c.print("\nWelcome to the fdbcli. For help, type `help'.\n")
 	for {
 		line, ok := c.readLine()
-		if c.ctx.Err() != nil {
+		if c.Context.Err() != nil {
 			return model.ExitKilled
 		}
 		if !ok {
@@ -50,11 +51,8 @@ func (c *cli) session() int {
 		}
 		err := c.runLine(line)
 		var end endError
-		switch {
-		case errors.Is(err, errExit):
-			return exitOK
-		case errors.As(err, &end):
-			return end.code
+		if errors.Is(err, errExit) || errors.Is(err, client.ErrKilled) || errors.As(err, &end) {
+			return c.exitCode(err)
 		}
 	}
 }
@@ -65,11 +63,11 @@ func (c *cli) greet() error {
 		return nil
 	}
 	c.quiet = true
-	c.slow = slowCommand{warnAt: c.w.Now.Add(sessionTimeout)}
-	if err := c.connect(); err != nil {
+	c.slow = slowCommand{warnAt: c.Simulation.Now.Add(sessionTimeout)}
+	if err := c.Connect(); err != nil {
 		return err
 	}
-	if err := c.pause(c.statusDelay()); err != nil {
+	if err := c.Pause(c.statusDelay()); err != nil {
 		return err
 	}
 	c.slow = slowCommand{}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
@@ -36,10 +37,10 @@ func (c *cli) specialGet(key string) ([]byte, bool, error) {
 	}
 	switch key {
 	case specialPrefix + "connection_string":
-		c.locate()
-		return []byte(c.conn.String()), true, nil
+		c.Locate()
+		return []byte(c.Conn.String()), true, nil
 	case specialPrefix + "cluster_file_path":
-		return []byte(c.opts.clusterFile), true, nil
+		return []byte(c.ClusterFile), true, nil
 	case specialPrefix + "status/json":
 		return c.specialStatus()
 	case specialPrefix + "error_message":
@@ -70,14 +71,14 @@ func ofModule(key string) bool {
 }
 
 func (c *cli) specialStatus() ([]byte, bool, error) {
-	if err := c.pause(c.statusDelay()); err != nil {
+	if err := c.Pause(c.statusDelay()); err != nil {
 		return nil, false, err
 	}
 	return []byte(status.Compact(c.statusDocument())), true, nil
 }
 
 func (c *cli) specialLock() ([]byte, bool, error) {
-	db, err := c.database((*model.Database).Readable)
+	db, err := c.Database((*model.Database).Readable)
 	if err != nil || db.LockUID() == "" {
 		return nil, false, err
 	}
@@ -89,7 +90,7 @@ func (c *cli) specialRange(begin, end string, limit int) ([]keyspace.Pair, error
 	if c.txn != nil {
 		c.txn.Touched = true
 	}
-	db, err := c.database((*model.Database).Readable)
+	db, err := c.Database((*model.Database).Readable)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +123,8 @@ func (c *cli) specialKeys(db *model.Database, in keyspace.Range) []keyspace.Pair
 		add(specialMaintenance, zone, strconv.Itoa(model.WholeSecondsLeft(db.MaintenanceSeconds(end))))
 	}
 	add(specialCoordinators, "cluster_description", db.Connection.Description)
-	add(specialCoordinators, "processes", coordinatorList(sortedCoordinators(db.Connection.Coordinators)))
-	add(specialPrefix, "management/auto_coordinators", coordinatorList(sortedCoordinators(db.AutoCoordinators())))
+	add(specialCoordinators, "processes", coordinatorList(client.SortedCoordinators(db.Connection.Coordinators)))
+	add(specialPrefix, "management/auto_coordinators", coordinatorList(client.SortedCoordinators(db.AutoCoordinators())))
 	add(specialPrefix, "management/data_distribution/mode", distributionMode(db))
 	ofProcesses := slices.ContainsFunc([]string{specialClassType, specialClassSource, specialWorkers}, func(prefix string) bool {
 		return keyspace.Range{Begin: prefix, End: model.PrefixEnd(prefix)}.Overlaps(in)
@@ -205,7 +206,7 @@ func specialExclusion(key string) (e model.Exclusion, kind model.ExclusionKind, 
 // checkSpecialExclusions refuses exclusions that the client library finds too dangerous.
 func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
 	for _, kind := range model.ExclusionKinds() {
-		r := excludeRequest{kind: kind}
+		r := client.Exclusion{Kind: kind}
 		for _, m := range t.Special {
 			e, as, is, err := specialExclusion(m.Key)
 			if m.Clear != nil || !is || as != kind {
@@ -214,18 +215,18 @@ func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
 			if err != nil {
 				return err
 			}
-			r.targets = append(r.targets, e)
+			r.Targets = append(r.Targets, e)
 		}
-		if len(r.targets) == 0 {
+		if len(r.Targets) == 0 {
 			continue
 		}
-		risk, err := c.excludeRisk(t.Db, r)
+		err := c.CheckExclusion(t.Db, r)
+		if risk, is := errors.AsType[client.Refusal](err); is {
+			const hint = "\nType `exclude FORCE <ADDRESS...>' to exclude without checking available space.\n"
+			return specialKeyError{Command: "exclude", Message: "ERROR: " + string(risk) + hint}
+		}
 		if err != nil {
 			return err
-		}
-		if risk != "" {
-			const hint = "\nType `exclude FORCE <ADDRESS...>' to exclude without checking available space.\n"
-			return specialKeyError{Command: "exclude", Message: risk + hint}
 		}
 	}
 	return nil
@@ -265,19 +266,16 @@ func setSpecialMaintenance(db *model.Database, zone, value string) error {
 // setSpecialCoordinators changes the coordinators. Those in force are refused, as "no
 // change".
 func (c *cli) setSpecialCoordinators(db *model.Database, value string) error {
-	var r coordinatorsRequest
 	addresses, err := fdb.ParseAddresses(value)
 	if err != nil {
 		return specialKeyError{Command: "coordinators", Message: "ERROR: '" + value + "' is not a valid network endpoint address\n"}
 	}
-	r.addresses = addresses
-	before := db.Connection
-	text, err := c.changeCoordinators(db, r)
-	if refused, is := errors.AsType[refusal](err); is {
-		return specialKeyError{Retriable: refused == errUnreachableCoordinator, Command: "coordinators", Message: string(refused)}
+	changed, err := c.MoveCoordinators(db, client.Coordination{Addresses: addresses})
+	if refused, is := errors.AsType[client.Refusal](err); is {
+		return specialKeyError{Retriable: refused == client.ErrUnreachableCoordinator, Command: "coordinators", Message: string(refused)}
 	}
-	if err == nil && db.Connection.String() == before.String() {
-		return specialKeyError{Command: "coordinators", Message: text}
+	if err == nil && !changed {
+		return specialKeyError{Command: "coordinators", Message: sameCoordinators}
 	}
 	return err
 }

@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // FileSystem is the files that a tool sees.
-type FileSystem interface {
-	ReadFile(name string) ([]byte, error)
-	WriteFile(name string, content []byte) error
-	// Writable reports whether a file can be replaced, which needs its
-	// directory to be writable.
-	Writable(name string) bool
-}
+type FileSystem = client.FileSystem
 
 // Tool is one run of a command-line tool.
 type Tool struct {

@@ -1,14 +1,14 @@
-package syntax
+package client
 
 import (
 	"strconv"
 	"strings"
 )
 
-// LenientJSON reads JSON the way FoundationDB's reader does when it is given
+// lenientJSON reads JSON the way FoundationDB's reader does when it is given
 // something broken: what could be read up to the first mistake is kept, and
 // what is not JSON at all is nothing.
-func LenientJSON(text string) any {
+func lenientJSON(text string) any {
 	r := jsonReader{text: text}
 	v, _ := r.value()
 	return v

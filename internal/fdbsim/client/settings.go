@@ -1,98 +1,95 @@
-package tools
+package client
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/syntax"
 )
 
-// configureRequest is what the words of a configure command ask for.
-type configureRequest struct {
-	create bool
-	force  bool
-	locked bool
-	// values are the settings to write, by their name below \xff/conf/.
-	values map[string]string
-	// notes is what parsing prints on stdout.
-	notes string
+// ConfigureRequest is what a configure command asks for.
+type ConfigureRequest struct {
+	// New creates the database.
+	New bool
+	// Force leaves out what fdbcli checks about the change.
+	Force bool
+	// Locked locks the new database.
+	Locked bool
+	// Settings are the settings to write, by their name below \xff/conf/.
+	Settings map[string]string
+	// Notes is what fdbcli prints about the words.
+	Notes string
 }
 
-// configureProblem is what is wrong with the words.
-type configureProblem int
+// ErrUsage means that the words of a command are not those that it takes.
+var ErrUsage = errors.New("invalid arguments")
 
-const (
-	wordsFine configureProblem = iota
-	wordsUsage
-	wordsUnknownError
-)
-
-// parseConfigure reads the words after "configure".
-func parseConfigure(words []string) (configureRequest, configureProblem) {
-	r := configureRequest{values: map[string]string{}}
+// ParseConfigure reads the words of a configure command: what is to be set, and before it FORCE and new.
+func ParseConfigure(words []string) (ConfigureRequest, error) {
+	r := ConfigureRequest{Settings: map[string]string{}}
 	words = r.takePrefix(words)
 	if len(words) == 0 {
-		return r, wordsUsage
+		return r, ErrUsage
 	}
 	for _, word := range words {
-		values, problem := r.word(word)
-		if problem != wordsFine {
-			return r, problem
+		values, err := r.word(word)
+		if err != nil {
+			return r, err
 		}
 		for name, value := range values {
-			if _, twice := r.values[name]; twice {
-				return r, wordsUsage
+			if _, twice := r.Settings[name]; twice {
+				return r, ErrUsage
 			}
-			r.values[name] = value
+			r.Settings[name] = value
 		}
 	}
-	if r.create && !r.complete() {
-		return r, wordsUsage
+	if r.New && !r.complete() {
+		return r, ErrUsage
 	}
-	return r, wordsFine
+	return r, nil
 }
 
-func (r *configureRequest) takePrefix(words []string) []string {
+func (r *ConfigureRequest) takePrefix(words []string) []string {
 	if len(words) > 0 && words[0] == "FORCE" {
-		r.force = true
+		r.Force = true
 		words = words[1:]
 	}
 	if len(words) > 0 && words[0] == "new" {
-		r.create = true
+		r.New = true
 		words = words[1:]
 	}
 	return words
 }
 
 // complete reports whether a new database knows how to keep its data.
-func (r *configureRequest) complete() bool {
-	_, mode := r.values["storage_replicas"]
-	_, engine := r.values["storage_engine"]
+func (r *ConfigureRequest) complete() bool {
+	_, mode := r.Settings["storage_replicas"]
+	_, engine := r.Settings["storage_engine"]
 	return mode && engine
 }
 
 // word is what one word sets.
-func (r *configureRequest) word(word string) (map[string]string, configureProblem) {
+func (r *ConfigureRequest) word(word string) (map[string]string, error) {
 	if word == "locked" {
-		r.locked = true
-		return nil, wordsFine
+		r.Locked = true
+		return nil, nil
 	}
 	if values, ok := modeValues[word]; ok {
-		return values, wordsFine
+		return values, nil
 	}
 	if values, ok := engineValues(word); ok {
-		return values, wordsFine
+		return values, nil
 	}
 	if name, value, raw := strings.Cut(word, ":="); raw {
-		return map[string]string{name: value}, wordsFine
+		return map[string]string{name: value}, nil
 	}
 	name, value, found := strings.Cut(word, "=")
 	if !found {
-		return nil, wordsUsage
+		return nil, ErrUsage
 	}
 	return r.setting(name, value)
 }
@@ -143,15 +140,15 @@ func engineValues(word string) (map[string]string, bool) {
 var plainNumbers = model.Set("logs", "commit_proxies", "grv_proxies", "resolvers", "remote_logs", "log_routers", "usable_regions",
 	"repopulate_anti_quorum")
 
-func (r *configureRequest) setting(name, value string) (map[string]string, configureProblem) {
+func (r *ConfigureRequest) setting(name, value string) (map[string]string, error) {
 	switch {
 	case plainNumbers[name]:
 		if _, err := strconv.Atoi(value); err != nil {
-			return nil, wordsUsage
+			return nil, ErrUsage
 		}
-		return map[string]string{name: value}, wordsFine
+		return map[string]string{name: value}, nil
 	case name == "count":
-		return map[string]string{"tss_count": value}, wordsFine
+		return map[string]string{"tss_count": value}, nil
 	case name == "proxies":
 		return r.proxies(value)
 	case name == "regions":
@@ -159,34 +156,34 @@ func (r *configureRequest) setting(name, value string) (map[string]string, confi
 	case name == "storage_engine" || name == "log_engine":
 		e, ok := engineSpellings[value]
 		if !ok {
-			return nil, wordsUsage
+			return nil, ErrUsage
 		}
-		return map[string]string{name: strconv.Itoa(e[0])}, wordsFine
+		return map[string]string{name: strconv.Itoa(e[0])}, nil
 	default:
 		return r.choice(name, value)
 	}
 }
 
-func (r *configureRequest) choice(name, value string) (map[string]string, configureProblem) {
+func (r *ConfigureRequest) choice(name, value string) (map[string]string, error) {
 	if c, ok := model.Choices[name]; ok {
 		stored, valid := c.Stored[value]
 		if !valid {
-			r.notes += choiceError(name, value, c.Valid)
-			return nil, wordsUsage
+			r.Notes += choiceError(name, value, c.Valid)
+			return nil, ErrUsage
 		}
-		return map[string]string{name: stored}, wordsFine
+		return map[string]string{name: stored}, nil
 	}
 	switch name {
 	case "perpetual_storage_wiggle_engine":
 		return wiggleEngine(value)
 	case "perpetual_storage_wiggle_locality":
 		if value != "0" && !strings.Contains(value, ":") {
-			r.notes += "Error: perpetual_storage_wiggle_locality should be in <locality_key>:<locality_value> format or enter 0 to disable the locality match for wiggling.\n"
-			return nil, wordsUsage
+			r.Notes += "Error: perpetual_storage_wiggle_locality should be in <locality_key>:<locality_value> format or enter 0 to disable the locality match for wiggling.\n"
+			return nil, ErrUsage
 		}
-		return map[string]string{name: value}, wordsFine
+		return map[string]string{name: value}, nil
 	default:
-		return nil, wordsUsage
+		return nil, ErrUsage
 	}
 }
 
@@ -204,47 +201,47 @@ func choiceError(name, value, valid string) string {
 	}
 }
 
-func wiggleEngine(value string) (map[string]string, configureProblem) {
+func wiggleEngine(value string) (map[string]string, error) {
 	if value == "none" {
-		return map[string]string{"perpetual_storage_wiggle_engine": "7"}, wordsFine
+		return map[string]string{"perpetual_storage_wiggle_engine": "7"}, nil
 	}
 	e, ok := engineSpellings[value]
 	if !ok {
-		return nil, wordsUsage
+		return nil, ErrUsage
 	}
-	return map[string]string{"perpetual_storage_wiggle_engine": strconv.Itoa(e[0])}, wordsFine
+	return map[string]string{"perpetual_storage_wiggle_engine": strconv.Itoa(e[0])}, nil
 }
 
 // proxies splits a count of proxies into the two kinds.
-func (r *configureRequest) proxies(value string) (map[string]string, configureProblem) {
+func (r *ConfigureRequest) proxies(value string) (map[string]string, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return nil, wordsUsage
+		return nil, ErrUsage
 	}
-	r.notes += "Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and " +
+	r.Notes += "Warning: Proxy role is being split into GRV Proxy and Commit Proxy, now prefer configuring 'grv_proxies' and " +
 		"'commit_proxies' separately. Generally we should follow that 'commit_proxies' is three times of 'grv_proxies' count and " +
 		"'grv_proxies' should be not more than 4.\n"
 	if n < 2 {
-		r.notes += "Error: At least 2 proxies (1 GRV proxy and 1 Commit proxy) are required.\n"
-		return nil, wordsUsage
+		r.Notes += "Error: At least 2 proxies (1 GRV proxy and 1 Commit proxy) are required.\n"
+		return nil, ErrUsage
 	}
 	grv := max(1, min(4, n/4))
-	r.notes += fmt.Sprintf("%d proxies are automatically converted into %d GRV proxies and %d Commit proxies.\n", n, grv, n-grv)
-	return map[string]string{"grv_proxies": strconv.Itoa(grv), "commit_proxies": strconv.Itoa(n - grv)}, wordsFine
+	r.Notes += fmt.Sprintf("%d proxies are automatically converted into %d GRV proxies and %d Commit proxies.\n", n, grv, n-grv)
+	return map[string]string{"grv_proxies": strconv.Itoa(grv), "commit_proxies": strconv.Itoa(n - grv)}, nil
 }
 
 // regionValues stores the JSON of regions=, which FoundationDB reads as far as
 // it goes and never refuses for being broken.
-func regionValues(text string) (map[string]string, configureProblem) {
-	parsed := syntax.LenientJSON(text)
+func regionValues(text string) (map[string]string, error) {
+	parsed := lenientJSON(text)
 	if hasTextPriority(parsed) {
-		return nil, wordsUnknownError
+		return nil, model.ErrUnknown
 	}
 	document, err := json.Marshal(map[string]any{"regions": parsed})
 	if err != nil {
-		return nil, wordsUnknownError
+		return nil, model.ErrUnknown
 	}
-	return map[string]string{"regions": model.EncodeRegions(string(document))}, wordsFine
+	return map[string]string{"regions": model.EncodeRegions(string(document))}, nil
 }
 
 func hasTextPriority(v any) bool {

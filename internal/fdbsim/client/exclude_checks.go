@@ -1,4 +1,4 @@
-package tools
+package client
 
 import (
 	"slices"
@@ -11,38 +11,34 @@ import (
 // keptFreeShare is the share of the space that an exclusion must leave free.
 const keptFreeShare = 0.1
 
-// checkExclude is what fdbcli looks at before it excludes.
-func (c *cli) checkExclude(db *model.Database, r excludeRequest) error {
-	risk, err := c.excludeRisk(db, r)
-	if err != nil || risk == "" {
-		return err
-	}
-	c.errorf("%s\nType `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks.", risk)
-	return errFailed
-}
-
-// excludeRisk is why the client library refuses an exclusion that is not forced; empty if
-// it does not.
-func (c *cli) excludeRisk(db *model.Database, r excludeRequest) (string, error) {
+// CheckExclusion refuses an exclusion that the client library finds too dangerous.
+func (c *Client) CheckExclusion(db *model.Database, e Exclusion) error {
 	unknown := spaceUnknown(db)
-	if err := c.pause(workerDelay(db)); err != nil {
-		return "", err
+	if err := c.Pause(workerDelay(db)); err != nil {
+		return err
 	}
 	switch {
 	case unknown:
-		return "ERROR: Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
-			"Please try the exclude again in 30 seconds.", nil
-	case leavesNoSpace(db, r.targets):
-		return "ERROR: This exclude may cause the total available space in the cluster to drop below 10%.", nil
-	case r.kind == model.KindFailed && losesTeam(db, r.targets):
-		return "ERROR: It is unsafe to exclude the specified servers at this time.\n" +
-			"Please check that this exclusion does not bring down an entire storage team.\n" +
-			"Please also ensure that the exclusion will keep a majority of coordinators alive.\n" +
-			"You may add more storage processes or coordinators to make the operation safe.", nil
+		return errSpaceUnknown
+	case leavesNoSpace(db, e.Targets):
+		return errNoSpace
+	case e.Kind == model.KindFailed && losesTeam(db, e.Targets):
+		return errTeamLost
 	default:
-		return "", nil
+		return nil
 	}
 }
+
+// The refusals of exclusions.
+const (
+	errSpaceUnknown Refusal = "Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
+		"Please try the exclude again in 30 seconds."
+	errNoSpace  Refusal = "This exclude may cause the total available space in the cluster to drop below 10%."
+	errTeamLost Refusal = "It is unsafe to exclude the specified servers at this time.\n" +
+		"Please check that this exclusion does not bring down an entire storage team.\n" +
+		"Please also ensure that the exclusion will keep a majority of coordinators alive.\n" +
+		"You may add more storage processes or coordinators to make the operation safe."
+)
 
 // spaceUnknown reports whether status lacks the disk figures of a storage role:
 // for a moment after its process died.

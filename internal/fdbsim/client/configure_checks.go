@@ -1,4 +1,4 @@
-package tools
+package client
 
 import (
 	"maps"
@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
-// refuseChange is why fdbcli does not make a change; "" when it does.
-func refuseChange(db *model.Database, old, next model.Configuration, changes map[string]string) string {
+// refuseChange is why a change is not made; "" when it is.
+func refuseChange(db *model.Database, old, next model.Configuration, changes map[string]string) Refusal {
 	if next.Invalid() {
-		return "These changes would make the configuration invalid"
+		return errInvalid
 	}
 	if next.Values["storage_engine"] != old.Values["storage_engine"] && model.Number(next.Values, "storage_migration_type", 1) == 1 {
 		return "Storage engine type cannot be changed because storage_migration_type=disabled.\n" +
@@ -29,7 +29,7 @@ func refuseChange(db *model.Database, old, next model.Configuration, changes map
 
 // refuseRegions are the rules about regions, in the order in which fdbcli
 // checks them.
-func refuseRegions(db *model.Database, old, next model.Configuration) string {
+func refuseRegions(db *model.Database, old, next model.Configuration) Refusal {
 	if old.UsableRegions != next.UsableRegions {
 		if lostOrChanged(old, next) {
 			return "The region configuration cannot be changed while simultaneously changing usable_regions"
@@ -48,7 +48,7 @@ func refuseRegions(db *model.Database, old, next model.Configuration) string {
 		return "When usable_regions > 1, all regions with priority >= 0 must be fully replicated before changing the configuration"
 	}
 	if emptyDataCenter(db, next) {
-		return "Not enough processes exist to support the specified configuration"
+		return errTooFew
 	}
 	return ""
 }
