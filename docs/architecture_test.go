@@ -141,8 +141,17 @@ const stagesOfTests = "pkg/reconcile/stages/stagestest"
 // forTests reports whether no source outside of the simulation, and of forecasts that play in it,
 // may import a package.
 func forTests(name string) bool {
-	return name == "pkg/reconcile/sim" || name == "internal/opcases" || name == stagesOfTests || isFdbsim(name)
+	return name == simulation || name == shellOfTests || name == "internal/opcases" || name == stagesOfTests || isFdbsim(name)
 }
+
+const (
+	simulation = "pkg/reconcile/sim"
+	// shellOfTests types command lines in the simulation, which has none.
+	shellOfTests = "pkg/reconcile/sim/simtest"
+)
+
+// modelOfForecasts is the part of the model of FoundationDB that forecasts play in.
+var modelOfForecasts = []string{"internal/fdbsim/client", "internal/fdbsim/locked"}
 
 func isFdbsim(name string) bool {
 	return name == "internal/fdbsim" || strings.HasPrefix(name, "internal/fdbsim/")
@@ -151,10 +160,38 @@ func isFdbsim(name string) bool {
 func TestOnlyForecastsAndTestsImportTheSimulation(t *testing.T) {
 	for name, p := range sourcePackages(t) {
 		for _, imported := range importsOf(p) {
-			inside := name == "pkg/forecast" && imported == "pkg/reconcile/sim" || isFdbsim(name) && isFdbsim(imported) || name == "pkg/reconcile/sim" && imported == "internal/fdbsim" || name == stagesOfTests && imported == "internal/opcases"
+			inside := name == "pkg/forecast" && imported == simulation || isFdbsim(name) && isFdbsim(imported) ||
+				name == simulation && slices.Contains(modelOfForecasts, imported) || name == stagesOfTests && imported == "internal/opcases" ||
+				name == shellOfTests && (imported == simulation || imported == "internal/fdbsim")
 			if forTests(imported) && !inside {
 				t.Errorf("%s imports %s", name, imported)
 			}
+		}
+	}
+}
+
+// A forecast plays in the model of FoundationDB and types nothing: what reads and prints text there stays out of the
+// program.
+func TestTheToolsOfTheSimulationAreNotInThePlugin(t *testing.T) {
+	packages := sourcePackages(t)
+	within := map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if packages[name] == nil || within[name] {
+			return
+		}
+		within[name] = true
+		for _, imported := range importsOf(packages[name]) {
+			add(imported)
+		}
+	}
+	add("cmd/kubectl-fdb")
+	if !within[simulation] || !within["internal/fdbsim/model"] {
+		t.Fatalf("the plugin does not have its simulation; the test follows the wrong imports")
+	}
+	for _, tool := range []string{"tools", "console", "syntax", "texts", "clientlib"} {
+		if name := "internal/fdbsim/" + tool; packages[name] == nil || within[name] {
+			t.Errorf("%s is in the plugin, or does not exist", name)
 		}
 	}
 }
@@ -181,12 +218,17 @@ func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 		if isFdbsim(name) {
 			return nil
 		}
+		allowed := []string{}
+		if strings.HasPrefix(name, simulation+"/") {
+			allowed = modelOfForecasts
+		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
 			return err
 		}
 		for _, imported := range file.Imports {
-			if strings.HasPrefix(strings.Trim(imported.Path.Value, `"`), module+"internal/fdbsim/") {
+			part, is := strings.CutPrefix(strings.Trim(imported.Path.Value, `"`), module)
+			if is && strings.HasPrefix(part, "internal/fdbsim/") && !slices.Contains(allowed, part) {
 				t.Errorf("%s imports %s; outside, internal/fdbsim is enough", name, imported.Path.Value)
 			}
 		}

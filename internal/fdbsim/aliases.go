@@ -2,6 +2,7 @@ package fdbsim
 
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/serverargs"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/store"
@@ -11,11 +12,17 @@ import (
 // Parts and options of [Simulation].
 type (
 	// Options are the fixed properties of [Simulation].
-	Options = model.Options
+	Options = locked.Options
 	// Faults are the ways in which a database can be made difficult.
 	Faults = model.Faults
 	// Server is an fdbserver to start.
-	Server = model.Server
+	Server = locked.Server
+	// ServerHandle is a running (or ended) server.
+	ServerHandle = locked.ServerHandle
+	// Database is a handle on one database for those who arrange and judge a simulation.
+	Database = locked.Database
+	// BackupTruth is the last backup of a tag, as it is.
+	BackupTruth = locked.BackupTruth
 	// BlobStore is a store that backups can go to by blobstore:// URLs.
 	BlobStore = store.BlobStore
 	// Tool is one run of a command-line tool.
@@ -32,12 +39,6 @@ type (
 	KeyRange = keyspace.Range
 )
 
-// ShardBytes is how large the shards of loaded data are.
-const ShardBytes = model.ShardBytes
-
-// RecordedPace is the pace of FoundationDB 7.3.79 on a small machine.
-func RecordedPace() model.Pace { return model.RecordedPace() }
-
 // Exit codes of programs that did not end by themselves.
 const (
 	// ExitTimeout is that of a tool that timeout ended.
@@ -46,5 +47,8 @@ const (
 	ExitKilled = model.ExitKilled
 )
 
+// ContainerURL is a backup's URL as [Database.Containers] has it.
+func ContainerURL(url string) string { return locked.ContainerURL(url) }
+
 // ParseServerArgs reads the argument vector of an fdbserver, argv[0] first.
-func ParseServerArgs(argv []string) (serverargs.Args, error) { return serverargs.Parse(argv) }
+func ParseServerArgs(argv []string) (serverargs.Args, error) { return locked.ParseServerArgs(argv) }

@@ -11,7 +11,7 @@
 // the network or the file system: time passes in [Simulation.Advance], files are
 // handed in, and host names are resolved by [Options.Resolve].
 //
-// This package is the way in for everything outside of it. Its methods and the tools take
-// the lock of a [Simulation]; the model expects it to be held. The packages below are, from top
-// to bottom: tools, status, model, store, keyspace and syntax.
+// This package is the way in for tests and the sandbox; pkg/reconcile/sim, which is in the plugin, runs no
+// tools and goes in through package locked. Both take the lock of a [Simulation]; the model expects it to be held.
+// The packages below are, from top to bottom: tools, locked, client, status, model, store, keyspace.
 package fdbsim

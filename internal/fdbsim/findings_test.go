@@ -58,7 +58,8 @@ func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	c := configured(t)
 	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")
 	c.Advance(time.Minute)
-	spare, db := c.servers["stateless-9"].slot.Process, c.inner.Databases[0]
+	db := c.inner.Databases[0]
+	spare := db.Member("127.0.2.29:4501")
 	for _, s := range []*model.RoleInstance{&db.Roles.Distributor, &db.Roles.Ratekeeper, &db.Roles.Scan} {
 		s.Server = spare
 	}

@@ -1,68 +1,19 @@
 package fdbsim
 
 import (
-	"time"
-
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 )
 
-// Simulation holds every server and every database of one sandbox. It is safe for
+// Simulation holds every server and every database of one sandbox, and runs the tools that talk to them. It is safe for
 // concurrent use.
-type Simulation struct{ inner *model.Simulation }
+type Simulation struct {
+	*locked.Simulation
+	inner *model.Simulation
+}
 
 // NewSimulation returns an empty simulation whose clock stands at opts.Start.
-func NewSimulation(opts Options) *Simulation { return &Simulation{model.NewSimulation(opts)} }
+func NewSimulation(opts Options) *Simulation { return Of(locked.New(opts)) }
 
-// Now is the current reading of the model's clock.
-func (w *Simulation) Now() time.Time {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	return w.inner.Now
-}
-
-// Advance lets d pass: everything due in that time happens in order, and the
-// commands that were waiting for it go on.
-func (w *Simulation) Advance(d time.Duration) {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	w.inner.Advance(d)
-}
-
-// NextEvent is when the next thing happens by itself, and false when nothing is
-// due. Until then it does not change unless a caller changes it.
-func (w *Simulation) NextEvent() (time.Time, bool) {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	return w.inner.NextTimer()
-}
-
-// AutoAdvance has a command that waits move the clock itself, which suits
-// single-threaded tests.
-func (w *Simulation) AutoAdvance() {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	w.inner.Auto = true
-}
-
-// ManualAdvance has a command that waits wait for a call of [Simulation.Advance].
-// That is the default.
-func (w *Simulation) ManualAdvance() {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	w.inner.Auto = false
-}
-
-// LoseData destroys a data directory. A process that uses it dies with it; one
-// that starts later with the same key finds nothing.
-func (w *Simulation) LoseData(dataKey string) {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	w.inner.LoseData(dataKey)
-}
-
-// AddBlobStore makes a blob store reachable.
-func (w *Simulation) AddBlobStore(s BlobStore) {
-	w.inner.Lock()
-	defer w.inner.Unlock()
-	w.inner.Stores.Blob = append(w.inner.Stores.Blob, s)
-}
+// Of returns a simulation that runs tools as well.
+func Of(w *locked.Simulation) *Simulation { return &Simulation{w, w.Model()} }

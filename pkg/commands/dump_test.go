@@ -90,13 +90,13 @@ func (p modelPod) Run(ctx context.Context, c admin.Command) (admin.Result, error
 		return admin.Result{Stdout: []byte(`<Event Type="ProcessMetrics" KeyBegin="private-key-of-a-user" />` + "\n")}, nil
 	}
 	var stdout, stderr bytes.Buffer
-	code := p.g.cluster.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
+	code := fdbsim.Of(p.g.cluster.FDB).RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr))
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: code}, nil
 }
 
 func (p modelPod) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
 	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
-		return p.g.cluster.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
+		return fdbsim.Of(p.g.cluster.FDB).RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr))
 	}), nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -38,7 +39,7 @@ func (g *given) did(kind string) []string {
 // fdbcli runs a command of fdbcli like a user.
 func (g *given) fdbcli(script string) string {
 	g.t.Helper()
-	out, err := g.cluster.Type(script)
+	out, err := simtest.Type(g.cluster, script)
 	if err != nil {
 		g.t.Fatal(err)
 	}

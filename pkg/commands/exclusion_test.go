@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -35,7 +36,7 @@ func markedForRemoval(t *testing.T) (g *given, id string) {
 
 func (g *given) exclude(target string) {
 	g.t.Helper()
-	if out, err := g.cluster.Type("exclude no_wait " + target); err != nil {
+	if out, err := simtest.Type(g.cluster, "exclude no_wait "+target); err != nil {
 		g.t.Fatalf("%v: %s", err, out)
 	}
 }
@@ -122,7 +123,7 @@ func TestExclusionStatusExitCodes(t *testing.T) {
 
 func (g *given) include() {
 	g.t.Helper()
-	if out, err := g.cluster.Type("include all"); err != nil {
+	if out, err := simtest.Type(g.cluster, "include all"); err != nil {
 		g.t.Fatalf("%v: %s", err, out)
 	}
 }

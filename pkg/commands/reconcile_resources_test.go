@@ -105,7 +105,7 @@ type kubelet struct {
 func (k kubelet) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	v, d := k.vault, &appsv1.Deployment{}
 	if v.api.Get(ctx, types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, d) == nil && v.agent == nil {
-		v.agent, _ = v.cluster.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()}) //nolint:contextcheck // an agent outlives a look
+		v.agent, _ = fdbsim.Of(v.cluster.FDB).StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()}) //nolint:contextcheck // an agent outlives a look
 		pod := &corev1.Pod{ObjectMeta: *d.Spec.Template.ObjectMeta.DeepCopy()}
 		pod.Name, pod.Namespace = "agent", "fdb"
 		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true}}}
@@ -138,7 +138,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 	}
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
-	exit := a.cluster.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
+	exit := fdbsim.Of(a.cluster.FDB).RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
 	result := admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}
 	if a.answer != nil {
 		return a.answer(result), nil

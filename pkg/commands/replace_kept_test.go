@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -24,7 +25,7 @@ func excluded(t *testing.T) (g *given, id string) {
 	g = up(t)
 	id = g.storage()[0]
 	g.run("replace", "sample", id, "--yes")
-	if _, err := g.cluster.Type("exclude no_wait locality_instance_id:" + id); err != nil {
+	if _, err := simtest.Type(g.cluster, "exclude no_wait locality_instance_id:"+id); err != nil {
 		t.Fatal(err)
 	}
 	return g, id

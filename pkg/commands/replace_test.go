@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -179,7 +180,7 @@ func TestReplaceCanBeUndoneOnlyBeforeExclusion(t *testing.T) {
 		t.Fatalf("exit code %d, marked %v: %s%s", code, g.marked(), &g.out, &g.err)
 	}
 	g.run("replace", "sample", id, "--yes")
-	if _, err := g.cluster.Type("exclude no_wait " + g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()); err != nil {
+	if _, err := simtest.Type(g.cluster, "exclude no_wait "+g.cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(id)).ExclusionString()); err != nil {
 		t.Fatal(err)
 	}
 	code := g.run("replace", "sample", id, "--undo", "--yes")

@@ -54,8 +54,8 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			mutation{pass: func(_ *history, p *reconcile.Pass) { p.Observer = &forgetful{Observer: p.Observer} }},
 		},
 		"a database is created again": {
-			"no database is created over one that exists", nothing, rogue(func(*history, plan.Snapshot) []plan.Action {
-				return []plan.Action{plan.Configure{New: true, Command: "configure new double ssd"}}
+			"no database is created over one that exists", nothing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				return []plan.Action{plan.Configure{New: true, Configuration: objects.DesiredConfiguration(s.Cluster)}}
 			}),
 		},
 		"a coordinator that leaves is excluded at once": {

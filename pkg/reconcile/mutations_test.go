@@ -166,7 +166,7 @@ func (h *history) strayServer() {
 		h.t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if code := h.w.FDB.RunTool(h.t.Context(), fdbsim.Tool{
+	if code := fdbsim.Of(h.w.FDB).RunTool(h.t.Context(), fdbsim.Tool{
 		Name: "fdbcli", Version: "7.3.79", Host: "10.9.9.9", Files: file, Stdout: &out, Stderr: &out,
 		Args: []string{"-C", "/stray/fdb.cluster", "--timeout", "75", "--exec", "configure new single ssd-2"},
 	}); code != 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 )
 
 // problem is one thing that can happen to a cluster. What it hits is decided by dice of
@@ -156,7 +157,7 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 
 // typed runs what a user types; that it fails while the database is away is life.
 func (h *history) typed(script string) {
-	if _, err := h.w.Type(script); err != nil {
+	if _, err := simtest.Type(h.w, script); err != nil {
 		h.logf("which fails")
 	}
 }

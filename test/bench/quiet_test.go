@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
 
@@ -64,7 +65,7 @@ func stableCluster(tb testing.TB, namespace string, groups int, node string) *be
 		w.Nodes[i] = "stable-" + w.Nodes[i] // no agent of the sandbox runs what is there
 	}
 	settle(tb, w)
-	status, err := w.Type("status json")
+	status, err := simtest.Type(w, "status json")
 	if err != nil {
 		tb.Fatal(err)
 	}

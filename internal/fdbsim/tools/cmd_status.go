@@ -16,13 +16,6 @@ func (c *cli) status(args []string) error {
 	if len(args) > 1 || !slices.Contains([]string{"normal", "minimal", "details", "json"}, level) {
 		return c.usageOf("status")
 	}
-	if level == "json" && c.tool.Status != nil {
-		document, err := c.Status()
-		if err == nil {
-			c.tool.Status(document)
-		}
-		return err
-	}
 	printed := c.printedStatus()
 	document, delay := printed.Document(), printed.Delay()
 	if err := c.Pause(delay); err != nil {

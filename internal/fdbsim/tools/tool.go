@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // FileSystem is the files that a tool sees.
@@ -28,8 +27,6 @@ type Tool struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// Status takes the document of `status json` as its parsed text. Nil prints the text.
-	Status func(*fdb.Status)
 }
 
 // The exit codes of the tools.

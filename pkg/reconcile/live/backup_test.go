@@ -68,7 +68,7 @@ func (a agentTransport) Run(ctx context.Context, c admin.Command) (admin.Result,
 	}
 	var stdout, stderr bytes.Buffer
 	argv := append([]string{"timeout", fmt.Sprint(c.Limit.Seconds())}, c.Argv...)
-	exit := a.nodes.FDB.RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
+	exit := fdbsim.Of(a.nodes.FDB).RunCommand(ctx, argv, fdbsim.Tool{Version: "7.3.79", Files: a.files, Env: agentEnv(), Stdout: &stdout, Stderr: &stderr})
 	if a.drop > 0 && changes(c.Argv) {
 		a.drop--
 		return admin.Result{}, &admin.TransportError{Started: true, Where: "a pod", Err: context.DeadlineExceeded}
@@ -162,7 +162,7 @@ func (v *vault) runAgent(name string, template corev1.PodTemplateSpec) {
 	if v.agents[name] != nil {
 		return
 	}
-	agent, exit := v.nodes.FDB.StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()})
+	agent, exit := fdbsim.Of(v.nodes.FDB).StartBackupAgent(fdbsim.Tool{Name: "backup_agent", Version: "7.3.79", Files: v.files, Env: agentEnv()})
 	if agent == nil {
 		v.t.Fatalf("the agent ended with %d", exit)
 	}
@@ -208,7 +208,7 @@ func (v *vault) settleBackup() {
 func (v *vault) fdbcli(line string) string {
 	v.t.Helper()
 	var stdout bytes.Buffer
-	exit := v.nodes.FDB.RunCommand(v.t.Context(), []string{"fdbcli", "-C", fdb.BackupClusterFile, "--exec", line},
+	exit := fdbsim.Of(v.nodes.FDB).RunCommand(v.t.Context(), []string{"fdbcli", "-C", fdb.BackupClusterFile, "--exec", line},
 		fdbsim.Tool{Version: "7.3.79", Files: v.files, Stdout: &stdout, Stderr: &stdout})
 	if exit != 0 {
 		v.t.Fatalf("%s: %s", line, stdout.String())

@@ -109,7 +109,7 @@ func fieldOver(t *testing.T, nodes *sim.Cluster, cluster *v1beta2.FoundationDBCl
 		WithObjects(cluster.DeepCopy()).WithObjects(copies...).Build()
 	nonce := 0
 	f.cluster = live.New(live.Options{
-		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), nodes.FDB},
+		Client: f.log.before(f.api), Key: key, Holder: "ann@laptop process 7", Clock: simClock{clocktesting.NewFakeClock(sim.Noon), fdbsim.Of(nodes.FDB)},
 		Nonce:     func() string { nonce++; return fmt.Sprintf("nonce-%d", nonce) },
 		Transport: func(pod *corev1.Pod) admin.Transport { return podTransport{f, pod.Name} },
 	})
@@ -415,14 +415,14 @@ func (p podTransport) Run(ctx context.Context, c admin.Command) (admin.Result, e
 		return p.field.program(c)
 	}
 	var stdout, stderr bytes.Buffer
-	exit := p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr)) //nolint:contextcheck // files are read with the test's context
+	exit := fdbsim.Of(p.field.nodes.FDB).RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr)) //nolint:contextcheck // files are read with the test's context
 	return admin.Result{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), ExitCode: exit}, nil
 }
 
 func (p podTransport) Open(ctx context.Context, c admin.Command) (*admin.Session, error) {
 	_ = p.field.log.note("exec", c, p.pod+" "+strings.Join(c.Argv, " "))
 	return admintest.Serve(ctx, func(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) int {
-		return p.field.nodes.FDB.RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr)) //nolint:contextcheck // files are read with the test's context
+		return fdbsim.Of(p.field.nodes.FDB).RunCommand(ctx, c.Argv, p.tool(stdin, stdout, stderr)) //nolint:contextcheck // files are read with the test's context
 	}), nil
 }
 

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -179,7 +180,7 @@ func (w *Cluster) changeObjects(a plan.Action) error {
 	return nil
 }
 
-// changeDatabase runs what the action runs of fdbcli.
+// changeDatabase has the program do what the action has fdbcli do.
 func (w *Cluster) changeDatabase(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // Act has all
 	case plan.Configure:
@@ -187,14 +188,12 @@ func (w *Cluster) changeDatabase(ctx context.Context, a plan.Action) error {
 	case plan.ChangeCoordinators:
 		return w.changeCoordinators(ctx, a)
 	case plan.Exclude:
-		_, err := w.fdbcli(ctx, "exclude no_wait "+strings.Join(a.Targets, " "))
-		return err
+		return w.exclude(ctx, a.Targets, client.Exclusion{})
 	case plan.Include:
-		_, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " "))
-		return err
+		return w.include(ctx, a.Targets)
 	case plan.IncludeAndForget:
 		if len(a.Targets) > 0 {
-			if _, err := w.fdbcli(ctx, "include "+strings.Join(a.Targets, " ")); err != nil {
+			if err := w.include(ctx, a.Targets); err != nil {
 				return err
 			}
 		}
@@ -331,25 +330,58 @@ const maxServersPerPod = 4
 // DataKey identifies the data directory of a pod's n-th process.
 func (w *Cluster) DataKey(pod string, n int) string { return fmt.Sprintf("%d/%s/%d", w.number, pod, n) }
 
-// configure runs the command that users see, with its quotes escaped for fdbcli.
+// configure configures what the action has fdbcli configure.
 func (w *Cluster) configure(ctx context.Context, a plan.Configure) error {
-	_, err := w.fdbcli(ctx, strings.ReplaceAll(a.Command, `"`, `\"`))
-	return err
+	tokens, err := a.Configuration.TokensOf(a.Part)
+	if err != nil {
+		return fmt.Errorf("make the settings: %w", err)
+	}
+	if a.New {
+		tokens = append([]string{"new"}, tokens...)
+	}
+	return w.configureTo(ctx, tokens)
+}
+
+// configureTo configures what words of configure say.
+func (w *Cluster) configureTo(ctx context.Context, words []string) error {
+	request, err := client.ParseConfigure(slices.DeleteFunc(words, func(word string) bool { return word == "" }))
+	if err != nil {
+		return fmt.Errorf("parse %s: %w", strings.Join(words, " "), err)
+	}
+	return w.change(ctx, func(c *client.Client) error {
+		_, err := c.Configure(request)
+		return err
+	})
+}
+
+// exclude excludes targets in a way.
+func (w *Cluster) exclude(ctx context.Context, targets []string, e client.Exclusion) (err error) {
+	if e.Targets, err = client.Targets(targets); err != nil {
+		return fmt.Errorf("parse targets: %w", err)
+	}
+	return w.change(ctx, func(c *client.Client) error {
+		_, err := c.Exclude(e)
+		return err
+	})
+}
+
+func (w *Cluster) include(ctx context.Context, texts []string) error {
+	targets, err := client.Targets(texts)
+	if err != nil {
+		return fmt.Errorf("parse targets: %w", err)
+	}
+	return w.change(ctx, func(c *client.Client) error { return c.Include(client.Inclusion{Targets: targets}) })
 }
 
 func (w *Cluster) changeCoordinators(ctx context.Context, a plan.ChangeCoordinators) error {
-	words := make([]string, len(a.Coordinators))
-	for i, c := range a.Coordinators {
-		words[i] = c.String()
-	}
-	if _, err := w.fdbcli(ctx, "coordinators "+strings.Join(words, " ")); err != nil {
+	err := w.change(ctx, func(c *client.Client) error {
+		_, err := c.ChangeCoordinators(client.Coordination{Addresses: a.Coordinators})
 		return err
-	}
-	out, err := w.fdbcli(ctx, "status json")
+	})
 	if err != nil {
 		return err
 	}
-	status, err := fdb.ParseStatus(out)
+	status, err := w.status(ctx)
 	if err != nil {
 		return err
 	}

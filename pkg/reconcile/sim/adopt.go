@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -80,9 +80,9 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	at := &site{}
 	w := at.add(s.Cluster)
 	w.observed, w.scale, w.podStart, w.Overrides = true, scaleOf(s.Database.Status), a.PodStart, s.Overrides
-	pace := fdbsim.RecordedPace()
+	pace := locked.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
-	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
+	w.FDB = locked.New(locked.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})
 	w.FDB.AutoAdvance()
 	w.Others = s.OtherClusters.All
 	w.adoptObjects(s)
@@ -158,7 +158,7 @@ func pastOf(s *fdb.Status) time.Duration {
 }
 
 // scaleOf is by how much the observed data is scaled down.
-func scaleOf(s *fdb.Status) int64 { return max(1, dataOf(s)/(maxShards*fdbsim.ShardBytes)) }
+func scaleOf(s *fdb.Status) int64 { return max(1, dataOf(s)/(maxShards*locked.ShardBytes)) }
 
 // dataOf is how many bytes the database holds, without its replicas; 0 when unknown.
 func dataOf(s *fdb.Status) int64 {
@@ -262,7 +262,7 @@ func (w *Cluster) adoptOthers(others map[string]fdb.Process, connection string) 
 		if name := p.Locality[fdb.LocalityDNSName]; name != "" {
 			w.otherNames[name] = p.Address.Host
 		}
-		own := &runningPod{files: map[string][]byte{liveClusterFile: []byte(connection + "\n")}, servers: map[int]*fdbsim.ServerHandle{}}
+		own := &runningPod{files: map[string][]byte{liveClusterFile: []byte(connection + "\n")}, servers: map[int]*locked.ServerHandle{}}
 		if err := w.adoptProcess(own, 1, "other/"+id, p); err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func connectionOf(s plan.Snapshot) string {
 // adoptPod is what runs in a pod, and its files. A monitor that reports no configuration accepts
 // the one that is mounted.
 func (w *Cluster) adoptPod(pod *corev1.Pod, connection string) *runningPod {
-	running := &runningPod{files: map[string][]byte{}, servers: map[int]*fdbsim.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
+	running := &runningPod{files: map[string][]byte{}, servers: map[int]*locked.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil {
 		running.desired = launch.Servers
 	}
@@ -305,7 +305,7 @@ func (w *Cluster) adoptPod(pod *corev1.Pod, connection string) *runningPod {
 
 func (w *Cluster) adoptProcess(running *runningPod, n int, dataKey string, p fdb.Process) error {
 	version, _, _ := strings.Cut(p.Version, "-")
-	handle, err := w.FDB.StartServer(fdbsim.Server{
+	handle, err := w.FDB.StartServer(locked.Server{
 		Args: strings.Fields(p.CommandLine), Version: version, DataKey: dataKey,
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile}, RestartDelay: restartOf(running),
 	})

@@ -3,8 +3,10 @@ package sim
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -18,8 +20,8 @@ func (w *Cluster) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 	if err != nil {
 		return &UnsupportedError{Code: UnsupportedState, Detail: err.Error()}
 	}
-	if _, err := w.fdbcli(ctx, "configure new "+strings.ReplaceAll(strings.Join(tokens, " "), `"`, `\"`)); err != nil {
-		return &UnsupportedError{Code: UnsupportedState, Detail: err.Error()}
+	if err := w.configureTo(ctx, append([]string{"new"}, tokens...)); err != nil {
+		return &UnsupportedError{Code: UnsupportedState, Detail: fmt.Sprintf("configuration: %v", err)}
 	}
 	w.FDB.Advance(settling)
 	for _, db := range w.FDB.Databases() {
@@ -35,8 +37,9 @@ func (w *Cluster) adoptDatabase(ctx context.Context, s plan.Snapshot) error {
 		return err
 	}
 	if zone, left := status.Cluster.MaintenanceZone, status.Cluster.MaintenanceSecondsRemaining; zone != "" && left != nil {
-		if _, err := w.fdbcli(ctx, fmt.Sprintf("maintenance on %s %d", zone, int(*left))); err != nil {
-			return &UnsupportedError{Code: UnsupportedState, Detail: err.Error()}
+		err := w.change(ctx, func(c *client.Client) error { return c.StartMaintenance(zone, math.Trunc(*left)) })
+		if err != nil {
+			return &UnsupportedError{Code: UnsupportedState, Detail: fmt.Sprintf("maintenance of zone %s: %v", zone, err)}
 		}
 	}
 	return nil
@@ -60,8 +63,8 @@ func (w *Cluster) adoptExclusions(ctx context.Context, targets []string) error {
 	if len(targets) == 0 {
 		return nil
 	}
-	if _, err := w.fdbcli(ctx, "exclude FORCE no_wait "+strings.Join(targets, " ")); err != nil {
-		return &UnsupportedError{Code: UnsupportedState, Detail: err.Error()}
+	if err := w.exclude(ctx, targets, client.Exclusion{Force: true}); err != nil {
+		return &UnsupportedError{Code: UnsupportedState, Detail: fmt.Sprintf("exclusions of %s: %v", strings.Join(targets, ", "), err)}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -78,7 +78,7 @@ type Cluster struct {
 	// Address chooses the address of a pod that starts; nil, or an empty answer, gives them out in turn.
 	Address func(pod string) string
 	// FDB is the simulated FoundationDB behind the pods.
-	FDB *fdbsim.Simulation
+	FDB *locked.Simulation
 
 	// LeaseHolder is another run that holds the Lease; empty for none.
 	LeaseHolder string
@@ -141,7 +141,7 @@ var ErrCrashed = errors.New("the plugin was killed")
 func New(cluster *v1beta2.FoundationDBCluster, seed uint64) (*Cluster, error) {
 	s := &site{}
 	w := s.add(cluster)
-	w.FDB = fdbsim.NewSimulation(fdbsim.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
+	w.FDB = locked.New(locked.Options{Seed: seed, Start: Noon, Resolve: s.resolve})
 	w.FDB.AutoAdvance()
 	return w, nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -104,21 +105,37 @@ func (w *Cluster) releaseLock() {
 	w.Shared.Lock = nil
 }
 
-// restart ends processes by the command that the real actor uses; their monitors start
+// restart ends processes as the real actor does, once they are listed; their monitors start
 // them again.
 func (w *Cluster) restart(ctx context.Context, a plan.RestartProcesses) error {
 	if a.UpgradeTo != "" {
 		clear(w.Shared.Upgrades)
 	}
 	w.Shared.Lists.useRestarts(a.Announced)
-	words := make([]string, len(a.Addresses))
+	addresses := make([]string, len(a.Addresses))
 	for i, address := range a.Addresses {
-		words[i] = address.HostPort()
+		addresses[i] = address.HostPort()
 	}
-	kill := "kill " + strings.Join(words, " ")
-	_, err := w.fdbcli(ctx, "kill; "+kill+"; sleep 5")
-	return err
+	return w.change(ctx, func(c *client.Client) error {
+		known, err := c.Workers()
+		if err != nil {
+			return fmt.Errorf("list processes: %w", err)
+		}
+		if err := c.Begin(client.Changes); err != nil {
+			return err
+		}
+		if err := c.End(known, addresses, client.Kill()); err != nil {
+			return err
+		}
+		if err := c.Begin(client.Reads); err != nil {
+			return err
+		}
+		return c.Sleep(killPause)
+	})
 }
+
+// killPause is for how long package live waits after a kill.
+const killPause = 5 * time.Second
 
 func (w *Cluster) coordinate(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) { //nolint:gochecksumtype // the rest are not kept in the database
@@ -126,11 +143,9 @@ func (w *Cluster) coordinate(ctx context.Context, a plan.Action) error {
 		for _, group := range a.Groups {
 			w.Shared.Maintenance[group] = a.At
 		}
-		_, err := w.fdbcli(ctx, fmt.Sprintf("maintenance on %s %d", a.Zone, int(a.Duration.Seconds())))
-		return err
+		return w.change(ctx, func(c *client.Client) error { return c.StartMaintenance(a.Zone, math.Trunc(a.Duration.Seconds())) })
 	case plan.EndMaintenance:
-		_, err := w.fdbcli(ctx, "maintenance off")
-		return err
+		return w.change(ctx, (*client.Client).EndMaintenance)
 	case plan.ForgetMaintenance:
 		for _, group := range a.Groups {
 			delete(w.Shared.Maintenance, group)

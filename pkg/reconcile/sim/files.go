@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 )
 
 // DataDirectory is the data directory of the n-th process of a pod.
@@ -67,7 +67,7 @@ func (w *Cluster) PodFiles(pod string) map[string][]byte {
 type Process struct {
 	// Arguments are those of its command line, without the program.
 	Arguments []string
-	Handle    *fdbsim.ServerHandle
+	Handle    *locked.ServerHandle
 }
 
 // Processes returns the processes of a pod that have not ended, in order.

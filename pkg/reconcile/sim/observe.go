@@ -1,12 +1,9 @@
 package sim
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -170,7 +167,10 @@ func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
 
 func (w *Cluster) status(ctx context.Context) (*fdb.Status, error) {
 	var status *fdb.Status
-	_, err := w.fdbcliWith(ctx, "status json", func(s *fdb.Status) { status = s })
+	err := w.read(ctx, func(c *client.Client) (err error) {
+		status, err = c.Status()
+		return err
+	})
 	return status, err
 }
 
@@ -186,8 +186,8 @@ func (w *Cluster) coordination(ctx context.Context) plan.CoordinationFacts {
 		Lists: w.Shared.Lists.facts(w.Resource),
 	}
 	if w.exclusionsMatter() {
-		addresses, err := w.managementKeys(ctx, "in_progress_exclusion")
-		locations, otherErr := w.managementKeys(ctx, "excluded", "excluded_locality")
+		addresses, err := w.listExclusions(ctx, client.InProgress)
+		locations, otherErr := w.listExclusions(ctx, client.ExcludedAddresses, client.ExcludedLocalities)
 		facts.ExclusionsRead = err == nil && otherErr == nil
 		facts.InProgressExclusions, facts.Exclusions = addresses, locations
 	}
@@ -205,83 +205,4 @@ func (w *Cluster) exclusionsMatter() bool {
 		c = normalized
 	}
 	return plan.ExclusionsMatter(c)
-}
-
-// Type runs a command of fdbcli as a user with a shell in a pod would.
-func (w *Cluster) Type(script string) (string, error) {
-	out, err := w.fdbcli(context.Background(), script)
-	return string(out), err
-}
-
-// managementKeys are the suffixes of special keys.
-func (w *Cluster) managementKeys(ctx context.Context, names ...string) ([]string, error) {
-	var commands []string
-	for _, name := range names {
-		commands = append(commands, fmt.Sprintf(`getrangekeys \xff\xff/management/%[1]s/ \xff\xff/management/%[1]s0 1000`, name))
-	}
-	out, err := w.fdbcli(ctx, strings.Join(commands, "; "))
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for line := range strings.Lines(string(out)) {
-		for _, name := range names {
-			if target, ok := strings.CutPrefix(strings.TrimSpace(line), "`\\xff\\xff/management/"+name+"/"); ok {
-				found = append(found, strings.TrimSuffix(target, "'"))
-			}
-		}
-	}
-	return found, nil
-}
-
-// fdbcli runs a command in a pod that has a cluster file: the first whose processes have the
-// protocol of the client, as package live prefers pods of coordinators, or just the first.
-func (w *Cluster) fdbcli(ctx context.Context, script string) ([]byte, error) {
-	return w.fdbcliWith(ctx, script, nil)
-}
-
-// fdbcliWith hands status documents over instead of printing them.
-func (w *Cluster) fdbcliWith(ctx context.Context, script string, status func(*fdb.Status)) ([]byte, error) {
-	name, version := w.toolPod()
-	if name == "" {
-		return nil, fmt.Errorf("no pod has a cluster file")
-	}
-	running := w.running[name]
-	var out, errOut bytes.Buffer
-	code := w.FDB.RunTool(ctx, fdbsim.Tool{
-		Name: "fdbcli", Version: version, Host: w.Pods[name].Status.PodIP, Files: running, Stdout: &out, Stderr: &errOut,
-		Env: tlsEnvironment(w.Pods[name]), Args: []string{"-C", liveClusterFile, "--timeout", "75", "--exec", script}, Status: status,
-	})
-	if code != 0 {
-		return nil, fmt.Errorf("fdbcli %s: exit code %d: %s%s", script, code, out.String(), errOut.String())
-	}
-	return out.Bytes(), nil
-}
-
-// toolPod is where fdbcli runs, and which version of it; empty when no pod has a cluster file.
-// As in package live, pods of groups that are marked for removal or do not report come last:
-// they may have missed a change of coordinators.
-func (w *Cluster) toolPod() (first, version string) {
-	version = w.clientVersion()
-	var last []string
-	for _, g := range w.Resource.Status.ProcessGroups {
-		unfit := g.IsMarkedForRemoval() || g.HasCondition(v1beta2.ConditionMissingProcesses)
-		if name := g.PodName(w.Resource); unfit && w.Pods[name] != nil {
-			last = append(last, name)
-		}
-	}
-	others := slices.DeleteFunc(w.podNames(), func(name string) bool { return slices.Contains(last, name) })
-	for _, name := range append(others, last...) {
-		running := w.running[name]
-		if running == nil || running.files[liveClusterFile] == nil {
-			continue
-		}
-		if running.serving == version && running.allRun() {
-			return name, version
-		}
-		if first == "" {
-			first = name
-		}
-	}
-	return first, version
 }

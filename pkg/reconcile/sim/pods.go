@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
@@ -28,7 +28,7 @@ const monitorConfigName = "config.json"
 // runningPod is what runs in a pod, and its files.
 type runningPod struct {
 	files   map[string][]byte
-	servers map[int]*fdbsim.ServerHandle
+	servers map[int]*locked.ServerHandle
 	// configKey is the key of the ConfigMap that is mounted as the monitor's configuration. The volumes
 	// of a pod never change.
 	configKey string
@@ -182,7 +182,7 @@ func (w *Cluster) start(pod *corev1.Pod) {
 		c := &pod.Spec.Containers[i]
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: c.Name, Ready: !objects.CrashLoops(c)})
 	}
-	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*fdbsim.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
+	running := &runningPod{files: w.filesOf(pod.Name), servers: map[int]*locked.ServerHandle{}, configKey: mountedAs(pod, monitorConfigName)}
 	if launch, err := objects.LaunchOf(pod, v1beta2.ProcessClass(pod.Labels[v1beta2.LabelProcessClass])); err == nil && !slices.Contains(objects.Faults(&pod.Spec), v1beta2.ContainerMain) {
 		running.desired = launch.Servers
 	}
@@ -276,7 +276,7 @@ func (p *runningPod) allRun() bool {
 	return true
 }
 
-func ended(handle *fdbsim.ServerHandle) bool {
+func ended(handle *locked.ServerHandle) bool {
 	select {
 	case <-handle.Exited():
 		return true
@@ -348,10 +348,10 @@ func (w *Cluster) keepRunning(pod *corev1.Pod, n int) {
 	if !ok {
 		return
 	}
-	if parsed, err := fdbsim.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
+	if parsed, err := locked.ParseServerArgs(args); err != nil || !running.canListen(pod, parsed.Public) {
 		return // it ends at once, and the monitor tries again
 	}
-	server := fdbsim.Server{
+	server := locked.Server{
 		Args: args, Version: version, DataKey: w.DataKey(pod.Name, n),
 		ClusterFile: file{running, liveClusterFile}, Seed: file{running, seedClusterFile},
 	}
@@ -414,7 +414,7 @@ func (f file) Write(content []byte) error { return f.pod.WriteFile(f.name, conte
 
 var errNoFile = errors.New("no such file")
 
-// ReadFile implements fdbsim.FileSystem.
+// ReadFile implements client.FileSystem.
 func (p *runningPod) ReadFile(name string) ([]byte, error) {
 	content, ok := p.files[name]
 	if !ok {
@@ -423,11 +423,11 @@ func (p *runningPod) ReadFile(name string) ([]byte, error) {
 	return content, nil
 }
 
-// WriteFile implements fdbsim.FileSystem.
+// WriteFile implements client.FileSystem.
 func (p *runningPod) WriteFile(name string, content []byte) error {
 	p.files[name] = content
 	return nil
 }
 
-// Writable implements fdbsim.FileSystem.
+// Writable implements client.FileSystem.
 func (p *runningPod) Writable(name string) bool { return name == liveClusterFile }

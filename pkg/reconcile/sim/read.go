@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/client"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -15,13 +16,13 @@ import (
 func (w *Cluster) ReadExclusions(ctx context.Context) (plan.CoordinationFacts, error) {
 	facts := plan.CoordinationFacts{}
 	var err error
-	if facts.InProgressExclusions, err = w.managementKeys(ctx, "in_progress_exclusion"); err != nil {
+	if facts.InProgressExclusions, err = w.listExclusions(ctx, client.InProgress); err != nil {
 		return facts, err
 	}
-	if facts.FailedExclusions, err = w.managementKeys(ctx, "failed", "failed_locality"); err != nil {
+	if facts.FailedExclusions, err = w.listExclusions(ctx, client.FailedAddresses, client.FailedLocalities); err != nil {
 		return facts, err
 	}
-	facts.Exclusions, err = w.managementKeys(ctx, "excluded", "excluded_locality", "failed", "failed_locality")
+	facts.Exclusions, err = w.listExclusions(ctx, client.ExcludedAddresses, client.ExcludedLocalities, client.FailedAddresses, client.FailedLocalities)
 	facts.ExclusionsRead = err == nil
 	return facts, err
 }

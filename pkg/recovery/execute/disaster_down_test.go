@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
@@ -20,7 +21,7 @@ func (o *ordeal) excludeTooMany() {
 	for _, name := range running[kept:] {
 		targets = append(targets, o.Pods[name].Status.PodIP)
 	}
-	if _, err := o.Type("exclude FORCE no_wait " + strings.Join(targets, " ")); err != nil {
+	if _, err := simtest.Type(o.Cluster, "exclude FORCE no_wait "+strings.Join(targets, " ")); err != nil {
 		o.t.Fatal(err)
 	}
 	o.tell("%d of %d pods are excluded", len(targets), len(running))
@@ -94,7 +95,7 @@ func (o *ordeal) enlarge() {
 
 // endExclusions ends all exclusions, as `include --all` does.
 func (o *ordeal) endExclusions() {
-	if _, err := o.Type("include all"); err != nil {
+	if _, err := simtest.Type(o.Cluster, "include all"); err != nil {
 		o.violate("include: %v", err)
 	}
 	o.Tick(2 * time.Minute)

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 )
 
@@ -197,7 +198,7 @@ func (o *ordeal) mark(key string) { o.markIn(o.ruin, key) }
 // markIn commits a key in one of the clusters of the database.
 func (o *ordeal) markIn(r *ruin, key string) {
 	value := strconv.FormatUint(o.random.Uint64(), 10)
-	if _, err := r.Type("writemode on; set " + key + " " + value); err != nil {
+	if _, err := simtest.Type(r.Cluster, "writemode on; set "+key+" "+value); err != nil {
 		o.t.Fatal(err)
 	}
 	o.markers[key] = marker{value, o.Now()}
@@ -618,7 +619,7 @@ func sorted(s fdb.ConnectionString) string {
 func (o *ordeal) verify(p recovery.Plan) {
 	o.notWorse()
 	for key, m := range o.markers {
-		out, err := o.Type("get " + key)
+		out, err := simtest.Type(o.Cluster, "get "+key)
 		switch {
 		case err == nil && strings.Contains(out, m.value):
 		case p.Copy == nil:

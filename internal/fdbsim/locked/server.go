@@ -1,4 +1,4 @@
-package fdbsim
+package locked
 
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"

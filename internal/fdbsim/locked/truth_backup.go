@@ -1,4 +1,4 @@
-package fdbsim
+package locked
 
 import (
 	"maps"

@@ -1,4 +1,4 @@
-package fdbsim
+package locked
 
 import (
 	"slices"
@@ -57,7 +57,7 @@ func (w *Simulation) Reaches(c fdb.ConnectionString, version fdb.Version) bool {
 }
 
 // SetFaults replaces the faults of the database.
-func (d *Database) SetFaults(f Faults) {
+func (d *Database) SetFaults(f model.Faults) {
 	d.w.Lock()
 	defer d.w.Unlock()
 	if f.StaleStatus && !d.db.Faults.StaleStatus {
