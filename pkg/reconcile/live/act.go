@@ -30,10 +30,14 @@ func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
+	own, is := a.(plan.ClusterAction)
+	if !is {
+		return unsupported(a)
+	}
 	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
 	w.locks.keepQuiet(a) // before it: the result of a failed deletion is unknown
-	return notYet(w.carryOut(ctx, a))
+	return notYet(w.carryOut(ctx, own))
 }
 
 // notYet marks the refusals of the database that end by themselves.
@@ -45,7 +49,7 @@ func notYet(err error) error {
 }
 
 // carryOut lists every action of a pass over a cluster; the linter holds the list complete.
-func (w *Cluster) carryOut(ctx context.Context, a plan.Action) error {
+func (w *Cluster) carryOut(ctx context.Context, a plan.ClusterAction) error {
 	switch a := a.(type) {
 	case plan.WriteStatus:
 		return w.status.writeStatus(ctx, a)
@@ -84,10 +88,6 @@ func (w *Cluster) carryOut(ctx context.Context, a plan.Action) error {
 		plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock,
 		plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
 		return w.changeDatabase(ctx, a)
-	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
-		plan.ExpireBackup, plan.ClearBackupData, plan.SetRestoreVersion:
-		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
 	return unsupported(a)
 }

@@ -23,9 +23,13 @@ func (w *BackupCluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
+	own, is := a.(plan.BackupAction)
+	if !is {
+		return unsupported(a)
+	}
 	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
-	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and restores
+	switch a := own.(type) {
 	case plan.WriteBackupStatus:
 		return w.writeBackupStatus(ctx, a)
 	case plan.SetBackupState:
@@ -46,19 +50,20 @@ func (w *BackupCluster) Act(ctx context.Context, a plan.Action) error {
 		return w.objects.deleteOne(ctx, &corev1.Pod{}, a.Name, a.UID)
 	case plan.SetTolerations:
 		return w.objects.setTolerations(ctx, a)
-	default:
+	case plan.StartBackup, plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.ExpireBackup, plan.ClearBackupData:
 		return w.runTools(ctx, a)
 	}
+	return unsupported(a)
 }
 
 // runTools carries out the actions of the backup tools.
-func (w *BackupCluster) runTools(ctx context.Context, a plan.Action) error {
+func (w *BackupCluster) runTools(ctx context.Context, a plan.BackupAction) error {
 	tools, err := w.acting()
 	if err != nil {
 		return fmt.Errorf("%s: %w", a.Describe(), err)
 	}
 	limit := plan.EffectOf(a).AtMost - actLimit // the rest is for reads before and after
-	switch a := a.(type) {                      //nolint:gochecksumtype // the rest are for passes over clusters and restores
+	switch a := a.(type) {                      //nolint:gochecksumtype // Act has all
 	case plan.StartBackup:
 		return tools.Start(ctx, a.Start, a.Version)
 	case plan.StopBackup:
@@ -92,7 +97,7 @@ func (w *BackupCluster) runTools(ctx context.Context, a plan.Action) error {
 	case plan.ClearBackupData:
 		return deleteAll(ctx, tools, a.URL, limit)
 	}
-	return fmt.Errorf("%s: not an action of a pass over a backup", a.Describe())
+	return unsupported(a)
 }
 
 // deleteAll deletes until nothing is left, which the tools report only when they find nothing.

@@ -217,9 +217,13 @@ func (w *RestoreCluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.leases.stillOurs(ctx); err != nil {
 		return err
 	}
+	own, is := a.(plan.RestoreAction)
+	if !is {
+		return unsupported(a)
+	}
 	ctx, cancel := w.leases.during(ctx, a)
 	defer cancel()
-	switch a := a.(type) { //nolint:gochecksumtype // the rest are for passes over clusters and backups
+	switch a := own.(type) {
 	case plan.WriteRestoreStatus:
 		return w.writeRestoreStatus(ctx, a.Status)
 	case plan.StartRestore:
@@ -229,7 +233,7 @@ func (w *RestoreCluster) Act(ctx context.Context, a plan.Action) error {
 	case plan.SetRestoreVersion:
 		return w.setVersion(ctx, a)
 	}
-	return fmt.Errorf("%s: not an action of a pass over a restore", a.Describe())
+	return unsupported(a)
 }
 
 // startRestore writes a status that the restore is about to be started, starts it, and confirms

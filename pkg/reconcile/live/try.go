@@ -12,12 +12,13 @@ import (
 // skips changes of the database, and objects that exist only after earlier actions. The cluster
 // must have been observed.
 func (w *Cluster) Try(ctx context.Context, a plan.Action) (tried bool, err error) {
-	if !canBeTried(a) {
+	own, is := a.(plan.ClusterAction)
+	if !is || !canBeTried(a) {
 		return false, nil
 	}
 	dry := New(Options{Client: client.NewDryRunClient(w.Client), Key: w.Key, Clock: w.Clock})
 	dry.known.remember(w.known.cluster())
-	return true, dry.carryOut(ctx, a)
+	return true, dry.carryOut(ctx, own)
 }
 
 // canBeTried reports whether an action is one write or several that do not build on each

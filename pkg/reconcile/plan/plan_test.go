@@ -105,6 +105,17 @@ var effects = []expected{
 	{plan.ClearBackupData{}, false, plan.DataLoss},
 }
 
+func TestEveryActionIsOneOfAPass(t *testing.T) {
+	for _, e := range effects {
+		_, ofCluster := e.action.(plan.ClusterAction)
+		_, ofBackup := e.action.(plan.BackupAction)
+		_, ofRestore := e.action.(plan.RestoreAction)
+		if !ofCluster && !ofBackup && !ofRestore {
+			t.Errorf("no actor carries out %s", plan.KindOf(e.action))
+		}
+	}
+}
+
 func TestActionsThatChangeTheDatabaseRequireTheLock(t *testing.T) {
 	for _, e := range effects {
 		got := plan.EffectOf(e.action)

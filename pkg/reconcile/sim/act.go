@@ -63,7 +63,11 @@ func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 	if err := w.begin(a); err != nil {
 		return err
 	}
-	switch a := a.(type) {
+	own, is := a.(plan.ClusterAction)
+	if !is {
+		return unsupported(a)
+	}
+	switch a := own.(type) {
 	case plan.WriteStatus, plan.AddGroups, plan.SetConnectionString, plan.MarkForRemoval, plan.KeepGroups, plan.SetExcluded:
 		edit := a.(plan.Edit) // all of them are edits
 		w.Resource.Status = edit.Apply(plan.Snapshot{Cluster: w.Resource}).Cluster.Status
@@ -97,13 +101,11 @@ func (w *Cluster) Act(ctx context.Context, a plan.Action) error {
 		return w.changeDatabase(ctx, a)
 	case plan.StartMaintenance, plan.EndMaintenance, plan.ForgetMaintenance, plan.UpdateDenyList, plan.HoldLock, plan.ReleaseLock, plan.AnnounceUpgrade, plan.WithdrawUpgrade, plan.ChangeLists:
 		return w.coordinate(ctx, a)
-	case plan.WriteBackupStatus, plan.SetBackupState, plan.SetBackupFinalizer, plan.ApplyAgents, plan.DeleteAgents, plan.DeleteAgentPod, plan.StartBackup,
-		plan.StopBackup, plan.PauseAgents, plan.ModifyBackup, plan.DeleteBackupData, plan.WriteRestoreStatus, plan.StartRestore, plan.AbortRestore,
-		plan.ExpireBackup, plan.ClearBackupData, plan.SetRestoreVersion:
-		return fmt.Errorf("%s: not an action of a pass over a cluster", a.Describe())
 	}
 	return nil
 }
+
+func unsupported(a plan.Action) error { return fmt.Errorf("unsupported action: %s", a.Describe()) }
 
 // begin refuses what a test refuses and what needs the lock, and keeps the action for the test.
 func (w *Cluster) begin(a plan.Action) error {

@@ -176,7 +176,7 @@ func (w *Cluster) coordinate(ctx context.Context, a plan.Action) error {
 			delete(w.Shared.Upgrades[a.Version], group)
 		}
 	default:
-		return fmt.Errorf("unsupported action: %s", a.Describe())
+		return unsupported(a)
 	}
 	return nil
 }
