@@ -83,19 +83,27 @@ func (p FoundationDBCustomParameters) check(path *field.Path, reserved ...string
 	return errs
 }
 
-// checkServerOptions rejects names that fdbserver does not know. It ends at its start with one, and so would all
-// processes, which restart at once for a changed parameter.
+// checkServerOptions rejects names and values that fdbserver does not know. It ends at its start with one, and so would
+// all processes, which restart at once for a changed parameter. What a value from a variable is, its pod decides.
 func (p FoundationDBCustomParameters) checkServerOptions(path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, parameter := range p {
 		name, wrong := parameter.flaw()
-		if wrong != "" || slices.Contains(monitorParameters, name) || fdb.IsServerOption(name) {
-			continue // check reports what else is wrong
+		if wrong != "" || slices.Contains(monitorParameters, name) {
+			continue // check reports that
 		}
+		_, value, _ := strings.Cut(string(parameter), "=")
+		value = strings.TrimSpace(value)
 		typed := strings.ReplaceAll(name, "-", "_")
-		errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
-			"must be knob_NAME, or an option of fdbserver that takes a value: no process starts with %s%s",
-			typed, phrase.OrMeant(typed, fdb.ServerOptionsFor(typed)))))
+		needs := fdb.ServerOptionNeeds(name, value)
+		switch {
+		case !fdb.IsServerOption(name):
+			errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf(
+				"must be knob_NAME, or an option of fdbserver that takes a value: no process starts with %s%s",
+				typed, phrase.OrMeant(typed, fdb.ServerOptionsFor(typed)))))
+		case needs != "" && !strings.HasPrefix(value, "$"):
+			errs = append(errs, field.Invalid(path.Index(i), string(parameter), fmt.Sprintf("%s %s: no process starts with %s", typed, needs, phrase.Or(value, "an empty one"))))
+		}
 	}
 	return errs
 }

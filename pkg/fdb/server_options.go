@@ -1,7 +1,10 @@
 package fdb
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,4 +48,70 @@ func ServerOptionsFor(typed string) []string {
 		meant = append(meant, family+rest)
 	}
 	return meant
+}
+
+// optionValue is what fdbserver takes as the value of an option.
+type optionValue struct {
+	must string
+	ok   func(string) bool
+}
+
+// serverOptionValues are the options with whose value fdbserver does not start if it cannot read it. Of other
+// options it takes any value, or only prints a warning, as of knobs.
+// Source: parseArgsInternal in fdbserver.actor.cpp, 7.1 to 7.4.
+var serverOptionValues = map[string]optionValue{
+	"memory": memoryValue, "memory_vsize": memoryValue, "storage_memory": memoryValue, "cache_memory": memoryValue,
+	"logsize": sizeValue, "maxlogssize": sizeValue,
+	"maxlogs": matching("must be a number", `^[0-9]+$`), "rsssize": matching("must be a number of bytes", `^[0-9]+$`),
+	"seed":             matching("must be a number", `^(0[xX][0-9a-fA-F]+|[0-9]+)$`),
+	"io_trust_seconds": matching("must be a number of seconds", `^[+-]?\.?[0-9]`),
+	"num_testers":      matching("must be a number", `^[+-]?[0-9]`),
+	"buggify":          choice("on", "off"), "fault_injection": choice("on", "off"),
+	"traceclock": choice("now", "realtime"), "network": choice("net2", "net2-threadpool"),
+	"role": choice("fdbd"), // with another one it is no server
+}
+
+const unitNames = "B, KB, KiB, MB, MiB, GB, GiB, TB or TiB"
+
+var (
+	memoryValue = optionValue{must: "must be a number, with a unit unless it is MiB: " + unitNames, ok: func(value string) bool {
+		_, err := ParseMemory(value)
+		return err == nil
+	}}
+	sizeValue = matching("must be a number with a unit: "+unitNames, `^[0-9]+(B|[KMGT]i?B)$`)
+)
+
+func matching(must, pattern string) optionValue {
+	return optionValue{must: must, ok: regexp.MustCompile(pattern).MatchString}
+}
+
+func choice(values ...string) optionValue {
+	return optionValue{must: "must be " + strings.Join(values, " or "), ok: func(value string) bool { return slices.Contains(values, value) }}
+}
+
+// ServerOptionNeeds returns what the value of an option must be, where fdbserver would not start with this one; empty
+// where it would. Dashes and underscores of the name are the same.
+func ServerOptionNeeds(name, value string) string {
+	want, judged := serverOptionValues[strings.ReplaceAll(name, "-", "_")]
+	if !judged || want.ok(value) {
+		return ""
+	}
+	return want.must
+}
+
+var memoryUnits = map[string]int64{
+	"": 1 << 20, "B": 1, "KB": 1e3, "KiB": 1 << 10, "MB": 1e6, "MiB": 1 << 20, "GB": 1e9, "GiB": 1 << 30, "TB": 1e12, "TiB": 1 << 40,
+}
+
+// ParseMemory reads the value of fdbserver's option memory, in bytes: a number with a unit, which is MiB where it has
+// none. Units are written as fdbserver does, 8GiB where Kubernetes has 8Gi.
+// Source: parse_with_suffix in flow.cpp.
+func ParseMemory(text string) (bytes int64, err error) {
+	digits := strings.TrimRight(text, "BKMGTi")
+	unit, known := memoryUnits[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !known || n < 0 {
+		return 0, fmt.Errorf("parse memory %q: want a number and one of the units %s", text, unitNames)
+	}
+	return n * unit, nil
 }

@@ -94,13 +94,15 @@ func (a *Args) set(o option) error {
 	case strings.HasPrefix(name, "locality_"):
 		a.Locality[strings.TrimPrefix(o.name[len("locality"):], o.name[len("locality"):][:1])] = o.value
 	case name == "memory":
-		a.MemoryBytes, err = parseSize(o.value)
+		a.MemoryBytes, err = fdb.ParseMemory(o.value)
 	case name == "knob_min_trace_severity":
 		var severity int
 		severity, err = strconv.Atoi(o.value)
 		a.WithoutEvents = severity > eventSeverity
 	case !fdb.IsServerOption(name) && !slices.Contains(shortOptions, name) && !slices.Contains(serverSwitches, name):
 		err = fmt.Errorf("unknown option --%s", o.name)
+	case fdb.ServerOptionNeeds(name, o.value) != "":
+		err = fmt.Errorf("invalid value %q of option --%s", o.value, o.name)
 	}
 	return err
 }
@@ -135,20 +137,6 @@ func longOptions(args []string, switches []string) []option {
 		options = append(options, option{name: name, value: value})
 	}
 	return options
-}
-
-var sizeUnits = map[string]int64{
-	"": 1, "B": 1, "KB": 1e3, "KiB": 1 << 10, "MB": 1e6, "MiB": 1 << 20, "GB": 1e9, "GiB": 1 << 30, "TB": 1e12, "TiB": 1 << 40,
-}
-
-func parseSize(text string) (int64, error) {
-	digits := strings.TrimRight(text, "BKMGTi")
-	unit, known := sizeUnits[text[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !known {
-		return 0, fmt.Errorf("parse size %q: want a number and a unit such as GiB", text)
-	}
-	return n * unit, nil
 }
 
 // Matches reports whether the process has this locality value.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -81,9 +82,8 @@ func ownMemory(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (reso
 		if ArgumentName(string(p)) != "memory" {
 			continue
 		}
-		// fdbserver writes 8GiB where Kubernetes writes 8Gi.
-		q, err := resource.ParseQuantity(strings.TrimSuffix(strings.TrimSpace(value), "B"))
-		return q, err == nil
+		bytes, err := fdb.ParseMemory(strings.TrimSpace(value))
+		return *resource.NewQuantity(bytes, resource.BinarySI), err == nil
 	}
 	return resource.Quantity{}, false
 }
