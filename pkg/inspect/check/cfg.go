@@ -28,7 +28,7 @@ func settings() []Rule {
 		},
 		{
 			Code: "CFG-011", Severity: Error, Title: "The spec is valid",
-			Why:  "No pass and no operator reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. Commands that read work, as do those that need no spec.",
+			Why:  "No pass reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. The operator accepts some of these errors and carries them out. Commands that read work, as do those that need no spec.",
 			find: invalidFields,
 		},
 		{
