@@ -56,6 +56,9 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	}
 	args = words
 	root.SetArgs(args)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		session.OfferCompletions(root)
+	}
 	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
 		err = asUsage(err, about, args)

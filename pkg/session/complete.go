@@ -3,8 +3,11 @@ package session
 import (
 	"context"
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
+	"weak"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -34,10 +37,42 @@ func Complete(cmd *cobra.Command, flag string, list func() []string) {
 	CompleteWith(cmd, flag, func(context.Context, *cobra.Command, []string) []string { return list() })
 }
 
+// completions are those of the flags of all commands that are still in use, by weak pointers. Cobra's own list
+// keeps every flag that was ever completed, and what it sets, for the life of the process: it is filled
+// where a command line is completed, by OfferCompletions.
+var completions sync.Map
+
+// completedFlag is a flag whose values can be completed.
+type completedFlag struct {
+	name string
+	list Candidates
+}
+
 // CompleteWith completes a flag with Candidates that are read from the API server.
 func CompleteWith(cmd *cobra.Command, flag string, list Candidates) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, AsCompletion(list)); err != nil {
-		panic(err) // a flag that does not exist, or is completed twice
+	if cmd.Flag(flag) == nil {
+		panic("completes a flag that does not exist: " + flag)
+	}
+	key := weak.Make(cmd)
+	flags, known := completions.Load(key)
+	completed, _ := flags.([]completedFlag)
+	completions.Store(key, append(completed, completedFlag{flag, list}))
+	if !known {
+		runtime.AddCleanup(cmd, func(key weak.Pointer[cobra.Command]) { completions.Delete(key) }, key)
+	}
+}
+
+// OfferCompletions makes cobra complete the flags of all commands of a tree.
+func OfferCompletions(parent *cobra.Command) {
+	flags, _ := completions.Load(weak.Make(parent))
+	completed, _ := flags.([]completedFlag)
+	for _, f := range completed {
+		if err := parent.RegisterFlagCompletionFunc(f.name, AsCompletion(f.list)); err != nil {
+			panic(err) // a flag that is completed twice
+		}
+	}
+	for _, cmd := range parent.Commands() {
+		OfferCompletions(cmd)
 	}
 }
 
