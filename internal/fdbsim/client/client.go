@@ -80,11 +80,11 @@ var (
 	ErrBadClusterFile = model.ClientError{Text: "Connection string invalid", Code: 2104}
 )
 
-// Refusal is why a client does not do something.
-type Refusal string
+// RefusedError is why a client does not do something, in the words of fdbcli.
+type RefusedError string
 
 // Error implements error.
-func (r Refusal) Error() string { return string(r) }
+func (r RefusedError) Error() string { return string(r) }
 
 // Effect is whether a command changes the database.
 type Effect int

@@ -14,12 +14,12 @@ const configUnreadable = 60 * time.Second
 
 // The refusals of configurations that need no look at what is configured.
 const (
-	errOnlyNewLocked Refusal = "`only new databases can be configured as locked`"
-	errExists        Refusal = "Database already exists! To change configuration, don't say `new'"
-	errInvalid       Refusal = "These changes would make the configuration invalid"
-	errUnavailable   Refusal = "The database is unavailable\n" + configureHint
-	errTooFew        Refusal = "Not enough processes exist to support the specified configuration"
-	errTooFewAfter           = errTooFew + "\n" + configureHint
+	errOnlyNewLocked RefusedError = "`only new databases can be configured as locked`"
+	errExists        RefusedError = "Database already exists! To change configuration, don't say `new'"
+	errInvalid       RefusedError = "These changes would make the configuration invalid"
+	errUnavailable   RefusedError = "The database is unavailable\n" + configureHint
+	errTooFew        RefusedError = "Not enough processes exist to support the specified configuration"
+	errTooFewAfter                = errTooFew + "\n" + configureHint
 )
 
 // Configure creates the database or changes its configuration, and returns what was configured last.

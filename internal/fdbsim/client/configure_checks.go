@@ -9,7 +9,7 @@ import (
 )
 
 // refuseChange is why a change is not made; "" when it is.
-func refuseChange(db *model.Database, old, next model.Configuration, changes map[string]string) Refusal {
+func refuseChange(db *model.Database, old, next model.Configuration, changes map[string]string) RefusedError {
 	if next.Invalid() {
 		return errInvalid
 	}
@@ -29,7 +29,7 @@ func refuseChange(db *model.Database, old, next model.Configuration, changes map
 
 // refuseRegions are the rules about regions, in the order in which fdbcli
 // checks them.
-func refuseRegions(db *model.Database, old, next model.Configuration) Refusal {
+func refuseRegions(db *model.Database, old, next model.Configuration) RefusedError {
 	if old.UsableRegions != next.UsableRegions {
 		if lostOrChanged(old, next) {
 			return "The region configuration cannot be changed while simultaneously changing usable_regions"

@@ -33,8 +33,8 @@ type Coordination struct {
 
 // The refusals of coordinators.
 const (
-	ErrUnreachableCoordinator Refusal = "One of the specified coordinators is unreachable"
-	errBadDescription         Refusal = "Cluster description must match [A-Za-z0-9_]+"
+	ErrUnreachableCoordinator RefusedError = "One of the specified coordinators is unreachable"
+	errBadDescription         RefusedError = "Cluster description must match [A-Za-z0-9_]+"
 )
 
 var descriptionFits = regexp.MustCompile(`^[A-Za-z0-9_]+$`)

@@ -23,7 +23,7 @@ type Excluded struct {
 }
 
 // errNoTargets is the answer to an exclusion of nothing.
-const errNoTargets Refusal = "At least one valid network endpoint address or a locality must be provided"
+const errNoTargets RefusedError = "At least one valid network endpoint address or a locality must be provided"
 
 // Targets reads what to exclude or include: addresses, IP addresses, and localities.
 func Targets(texts []string) ([]model.Exclusion, error) {

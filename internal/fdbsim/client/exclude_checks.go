@@ -31,10 +31,10 @@ func (c *Client) CheckExclusion(db *model.Database, e Exclusion) error {
 
 // The refusals of exclusions.
 const (
-	errSpaceUnknown Refusal = "Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
+	errSpaceUnknown RefusedError = "Could not calculate the impact of this exclude on the total available space in the cluster.\n" +
 		"Please try the exclude again in 30 seconds."
-	errNoSpace  Refusal = "This exclude may cause the total available space in the cluster to drop below 10%."
-	errTeamLost Refusal = "It is unsafe to exclude the specified servers at this time.\n" +
+	errNoSpace  RefusedError = "This exclude may cause the total available space in the cluster to drop below 10%."
+	errTeamLost RefusedError = "It is unsafe to exclude the specified servers at this time.\n" +
 		"Please check that this exclusion does not bring down an entire storage team.\n" +
 		"Please also ensure that the exclusion will keep a majority of coordinators alive.\n" +
 		"You may add more storage processes or coordinators to make the operation safe."

@@ -2,7 +2,7 @@ package client
 
 import "github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 
-const errFailuresIgnored Refusal = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
+const errFailuresIgnored RefusedError = "Maintenance mode cannot be used while data distribution is disabled for storage server failures. " +
 	"Use 'datadistribution on' to reenable data distribution."
 
 // StartMaintenance begins the maintenance of a zone.

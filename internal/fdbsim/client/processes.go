@@ -55,7 +55,7 @@ func Kill() Ending {
 func (c *Client) End(known, addresses []string, e Ending) error {
 	for _, a := range addresses {
 		if !slices.Contains(known, a) {
-			return Refusal(fmt.Sprintf("process `%s' not recognized.", a))
+			return RefusedError(fmt.Sprintf("process `%s' not recognized.", a))
 		}
 	}
 	sent, err := c.SendEnding(addresses, e)
@@ -63,7 +63,7 @@ func (c *Client) End(known, addresses []string, e Ending) error {
 		return err
 	}
 	if !sent {
-		return Refusal(fmt.Sprintf("failed to send requests to %s processes `%s', please run the `%s’ command again to fetch latest addresses.",
+		return RefusedError(fmt.Sprintf("failed to send requests to %s processes `%s', please run the `%s’ command again to fetch latest addresses.",
 			e.Verb, strings.Join(addresses, ","), e.Verb))
 	}
 	if err := c.ended(); err != nil {

@@ -19,7 +19,7 @@ func (e *MissingTLSFileError) Error() string {
 }
 
 // ErrWithoutTLS means that every coordinator needs TLS.
-const ErrWithoutTLS Refusal = "fdbcli is not configured with TLS, but all of the coordinators have TLS addresses."
+const ErrWithoutTLS RefusedError = "fdbcli is not configured with TLS, but all of the coordinators have TLS addresses."
 
 // CheckTLS refuses what is configured with files that are not there, and what lacks TLS
 // where it is needed.

@@ -126,7 +126,7 @@ func (c *cli) runCommand(words []string) error {
 	if err == nil {
 		err = command(c, words[1:])
 	}
-	if refused, is := errors.AsType[client.Refusal](err); is {
+	if refused, is := errors.AsType[client.RefusedError](err); is {
 		return c.refuse("%s", refused)
 	}
 	thrown, ok := model.AsClientError(err)

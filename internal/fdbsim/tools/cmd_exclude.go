@@ -52,7 +52,7 @@ func (c *cli) exclude(args []string) error {
 		return nil // as recorded: exit code 0
 	}
 	done, err := c.Exclude(client.Exclusion{Targets: r.targets, Kind: r.kind, Force: r.force})
-	if risk, is := errors.AsType[client.Refusal](err); is && len(r.targets) > 0 {
+	if risk, is := errors.AsType[client.RefusedError](err); is && len(r.targets) > 0 {
 		return c.refuse("%s\nType `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks.", risk)
 	}
 	if err != nil {

@@ -221,7 +221,7 @@ func (c *cli) checkSpecialExclusions(t *model.Transaction) error {
 			continue
 		}
 		err := c.CheckExclusion(t.Db, r)
-		if risk, is := errors.AsType[client.Refusal](err); is {
+		if risk, is := errors.AsType[client.RefusedError](err); is {
 			const hint = "\nType `exclude FORCE <ADDRESS...>' to exclude without checking available space.\n"
 			return specialKeyError{Command: "exclude", Message: "ERROR: " + string(risk) + hint}
 		}
@@ -271,7 +271,7 @@ func (c *cli) setSpecialCoordinators(db *model.Database, value string) error {
 		return specialKeyError{Command: "coordinators", Message: "ERROR: '" + value + "' is not a valid network endpoint address\n"}
 	}
 	changed, err := c.MoveCoordinators(db, client.Coordination{Addresses: addresses})
-	if refused, is := errors.AsType[client.Refusal](err); is {
+	if refused, is := errors.AsType[client.RefusedError](err); is {
 		return specialKeyError{Retriable: refused == client.ErrUnreachableCoordinator, Command: "coordinators", Message: string(refused)}
 	}
 	if err == nil && !changed {
