@@ -151,6 +151,7 @@ func (s *contended) EndOperation(context.Context) error  { s.ends++; return nil 
 func (s *contended) AbortRequest(context.Context) (*reconcile.OperationAbort, error) {
 	return nil, nil
 }
+
 func (s *contended) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
 
 // sharing has a command use one session, with others around.
