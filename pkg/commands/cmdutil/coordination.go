@@ -3,8 +3,6 @@ package cmdutil
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -12,19 +10,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// CoordinationFacts returns the facts about one cluster with what control-plane instances share, as
-// read returns it. What cannot be read is a warning, which names it by what.
-func CoordinationFacts(ctx context.Context, env *session.Env, key types.NamespacedName, what string, read func(session.Reader, context.Context) (plan.CoordinationFacts, error)) (inspect.Facts, error) {
-	return withShared(ctx, session.ClusterReader{Env: env, Key: key, Asks: plan.Database}, what, func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) (err error) {
-		*into, err = read(r, ctx)
-		return err
-	})
-}
-
-// ExclusionFacts returns all facts about one cluster, with the exclusions in force and in progress even where its
-// spec does not need them. If they cannot be read they are unknown, with a warning.
-func ExclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
-	return withShared(ctx, session.ClusterReader{Env: env, Key: key}, "exclusions", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) error {
+// ExclusionFacts returns what a reader reads of a cluster, with the exclusions in force and in progress even where
+// its spec does not need them. If they cannot be read they are unknown, with a warning.
+func ExclusionFacts(ctx context.Context, cluster session.ClusterReader) (inspect.Facts, error) {
+	return CoordinationFacts(ctx, cluster, "exclusions", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) error {
 		lists, err := r.ReadExclusions(ctx)
 		into.ExclusionsRead, into.Exclusions = lists.ExclusionsRead, lists.Exclusions
 		into.FailedExclusions, into.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
@@ -32,7 +21,9 @@ func ExclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedN
 	})
 }
 
-func withShared(ctx context.Context, cluster session.ClusterReader, what string, read func(context.Context, session.Reader, *plan.CoordinationFacts) error) (inspect.Facts, error) {
+// CoordinationFacts returns what a reader reads of a cluster, with what read adds of the state that control-plane
+// instances share. What cannot be read is a warning, which names it by what.
+func CoordinationFacts(ctx context.Context, cluster session.ClusterReader, what string, read func(context.Context, session.Reader, *plan.CoordinationFacts) error) (inspect.Facts, error) {
 	why := ""
 	cluster.More = func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
 		if !s.Database.Available() {

@@ -114,55 +114,61 @@ func (o waitOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if kind != nil {
 		find = o.resource
 	}
-	of, err := find(ctx, env, wait, args)
+	read, err := find(ctx, env, wait, args)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	return o.end(ctx, env, wait, of, o.await(ctx, env, wait, of))
+	return o.end(ctx, env, wait, o.await(ctx, env, wait, read))
 }
 
-// awaited is a cluster, backup or restore.
-type awaited struct {
-	// named is its notation for -o name.
-	named    string
-	metadata inspect.Metadata
-	// read reads it once.
-	read func(context.Context) error
-}
+// reading reads what is waited for once.
+type reading func(context.Context) error
 
 // cluster finds the cluster. The conditions must be possible there, and permitted to be read.
-func (o waitOptions) cluster(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (awaited, error) {
+func (o waitOptions) cluster(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (reading, error) {
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
-		return awaited{}, err
+		return nil, err
 	}
 	if err := o.possible(wait, cluster); err != nil {
-		return awaited{}, err
+		return nil, err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.About = key
-	if err := session.MayDo(ctx, env, key.Namespace, o.needs()); err != nil {
-		return awaited{}, err
+	return func(ctx context.Context) error {
+		facts, err := clusterFacts(ctx, env, wait, key)
+		switch {
+		case err != nil:
+			return err
+		case facts.Cluster.UID != session.FirstRead(env, key):
+			return recreated("FoundationDBCluster", key)
+		}
+		wait.Evaluate(env.Metadata(key), facts)
+		return nil
+	}, session.MayDo(ctx, env, key.Namespace, o.needs())
+}
+
+func clusterFacts(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) (inspect.Facts, error) {
+	reader := session.ClusterReader{Env: env, Key: key}
+	if wait.NeedsExclusions() {
+		return cmdutil.ExclusionFacts(ctx, reader)
 	}
-	of := awaited{named: "foundationdbcluster/" + key.Name, metadata: env.Metadata(key)}
-	of.read = func(ctx context.Context) error { return readCluster(ctx, env, wait, key) }
-	return of, nil
+	return reader.Facts(ctx)
 }
 
 // resource finds the backup or restore.
-func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (awaited, error) {
+func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiting.Wait, args []string) (reading, error) {
 	kind, name := session.ResourceKindOf(args)
 	if o.Name != "" {
-		return awaited{}, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, o.Name)
+		return nil, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, o.Name)
 	}
 	key, err := kind.Key(ctx, env, args, session.Reads)
 	if err != nil {
-		return awaited{}, err
+		return nil, err
 	}
 	env.About = kind.Named(key)
-	of := awaited{named: strings.ToLower(kind.Kind) + "/" + key.Name, metadata: env.Metadata(env.About)}
 	first, history := types.UID(""), &inspect.RestoreHistory{}
-	of.read = func(ctx context.Context) error {
+	return func(ctx context.Context) error {
 		seen, err := readResource(ctx, env, kind, key, history)
 		if err != nil {
 			return err
@@ -171,10 +177,9 @@ func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiti
 		if first = cmp.Or(first, uid); uid != first {
 			return recreated(kind.Kind, key)
 		}
-		wait.Report(of.metadata, env.Clock.Now(), progress)
+		wait.Report(env.Metadata(env.About), env.Clock.Now(), progress)
 		return nil
-	}
-	return of, nil
+	}, nil
 }
 
 // recreated is the error of a wait whose resource is another one of the same name now.
@@ -189,10 +194,9 @@ func progressOf(env *session.Env, seen inspect.ClusterBackups) (types.UID, waiti
 		return b.Resource.UID, waiting.Progress{Met: b.View.Reconciled, Reason: b.View.Summary}
 	}
 	r := seen.Restores[0]
-	v := r.View
-	p := waiting.Progress{Met: v.Done, Reason: v.Summary, Over: v.Over}
-	if v.State != nil && *v.State == "" && !v.Over { // it was never started
-		p.Reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+v.Name, "--wait")
+	p := waiting.Progress{Met: r.View.Done, Reason: r.View.Summary, Over: r.View.Over}
+	if state := r.View.State; state != nil && *state == "" && !p.Over { // it was never started
+		p.Reason += "; start it: " + env.Command("reconcile", "fdbrestore/"+r.View.Name, "--wait")
 	}
 	return r.Resource.UID, p
 }
@@ -207,16 +211,12 @@ func (o waitOptions) needs() []session.Permission {
 }
 
 // await reads until all conditions are met. It prints the reason whenever that changes.
-func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited) error {
-	printed := ""
-	for {
-		if err := observe(ctx, env, wait, of); err != nil {
+func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.Wait, read reading) error {
+	for printed := ""; ; {
+		if err := observe(ctx, env, wait, read); err != nil || wait.View().Met {
 			return err
 		}
-		switch {
-		case wait.View().Met:
-			return nil
-		case wait.Over():
+		if wait.Over() {
 			return exit.AnswerError{Code: exit.ExitNo}
 		}
 		if reason := wait.Reason(); reason != printed {
@@ -235,44 +235,24 @@ func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.
 
 // observe reads once. An error for lack of an answer only ends the first read: a wait of hours
 // outlasts a restart of the API server.
-func observe(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited) error {
-	first := len(wait.View().Conditions) == 0
-	err := of.read(ctx)
-	if err != nil && ctx.Err() == nil && !first && exit.Code(err) == exit.ExitUnreachable {
-		wait.Miss(of.metadata, env.Clock.Now(), exit.Explain(err))
-		return nil
-	}
-	return err
-}
-
-func readCluster(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) error {
-	facts, err := clusterFacts(ctx, env, wait, key)
-	switch {
-	case err != nil:
+func observe(ctx context.Context, env *session.Env, wait *waiting.Wait, read reading) error {
+	err := read(ctx)
+	if first := len(wait.View().Conditions) == 0; first || ctx.Err() != nil || exit.Code(err) != exit.ExitUnreachable {
 		return err
-	case facts.Cluster.UID != session.FirstRead(env, key):
-		return recreated("FoundationDBCluster", key)
 	}
-	wait.Evaluate(env.Metadata(key), facts)
+	wait.Miss(env.Metadata(env.About), env.Clock.Now(), exit.Explain(err))
 	return nil
 }
 
-func clusterFacts(ctx context.Context, env *session.Env, wait *waiting.Wait, key types.NamespacedName) (inspect.Facts, error) {
-	if wait.NeedsExclusions() {
-		return cmdutil.ExclusionFacts(ctx, env, key)
-	}
-	return session.ClusterReader{Env: env, Key: key}.Facts(ctx)
-}
-
 // end prints the last progress, unless nothing was read.
-func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wait, of awaited, err error) error {
+func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wait, err error) error {
 	err = exit.CauseOf(ctx, err)
 	v := wait.View()
 	if len(v.Conditions) == 0 {
 		return err
 	}
 	if printErr := o.Print(env.Out, format.Printable{
-		Document: v, Names: []string{of.named},
+		Document: v, Names: []string{nameOf(v.Metadata.Cluster)},
 		Table: func(w io.Writer) error { return ui.WriteWait(w, v, o.List(env)) },
 	}); printErr != nil {
 		return printErr
@@ -281,4 +261,12 @@ func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wa
 		return &exit.Error{Code: exit.ExitWaiting, Err: fmt.Errorf("%w after %s: %s", exit.ErrTimeout, o.timeout, wait.Reason())}
 	}
 	return err
+}
+
+// nameOf returns the notation of -o name for a cluster, backup or restore.
+func nameOf(about string) string {
+	if kind, name := session.ResourceKindOf([]string{about}); kind != nil {
+		return strings.ToLower(kind.Kind) + "/" + name
+	}
+	return "foundationdbcluster/" + about
 }

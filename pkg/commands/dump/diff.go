@@ -214,10 +214,9 @@ func sideOf(ctx context.Context, env *session.Env, key types.NamespacedName) (ch
 		read func(session.Reader, context.Context) (plan.CoordinationFacts, error)
 	}{{&side.Exclusions, session.Reader.ReadExclusions}, {&side.Shared, session.Reader.ReadShared}} {
 		var failed error
-		with, err := cmdutil.CoordinationFacts(ctx, env, key, "", func(r session.Reader, ctx context.Context) (plan.CoordinationFacts, error) {
-			found, err := read.read(r, ctx)
-			failed = err
-			return found, err
+		with, err := cmdutil.CoordinationFacts(ctx, session.ClusterReader{Env: env, Key: key, Asks: plan.Database}, "", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) error {
+			*into, failed = read.read(r, ctx)
+			return failed
 		})
 		if err != nil {
 			return changes.Side{}, err

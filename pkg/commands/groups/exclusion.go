@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -33,7 +34,7 @@ func NewExclusion(env *session.Env) *cobra.Command {
 // document and one read of the lists. It never excludes anything to learn more: that would
 // start moving data again.
 func exclusionFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
-	return cmdutil.CoordinationFacts(ctx, env, key, "exclusions", session.Reader.ReadExclusions)
+	return cmdutil.ExclusionFacts(ctx, session.ClusterReader{Env: env, Key: key, Asks: plan.Database})
 }
 
 // exclusionListOptions are the options of `kubectl fdb get exclusions`.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -76,5 +77,9 @@ func (o *getOptions) view(ctx context.Context, env *session.Env, key types.Names
 // sharedFacts returns the facts about one cluster and the state shared by all control-plane
 // instances, whether or not the spec enables locks.
 func sharedFacts(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.Facts, error) {
-	return cmdutil.CoordinationFacts(ctx, env, key, "the shared state of control-plane instances", session.Reader.ReadShared)
+	asks := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}
+	return cmdutil.CoordinationFacts(ctx, asks, "the shared state of control-plane instances", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) (err error) {
+		*into, err = r.ReadShared(ctx)
+		return err
+	})
 }

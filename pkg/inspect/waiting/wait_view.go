@@ -40,8 +40,7 @@ type Progress struct {
 	// Reason is why it is not met.
 	Reason string
 	// Over is true if it never will be.
-	Over     bool
-	Warnings []string
+	Over bool
 }
 
 // Wait evaluates one snapshot of a cluster, backup or restore after another.
@@ -69,7 +68,6 @@ func (w *Wait) Report(m inspect.Metadata, now time.Time, p Progress) {
 		answer = yes()
 	}
 	w.judge(m, now, func(WaitCondition) verdict { return answer })
-	w.view.Warnings = append(w.view.Warnings, p.Warnings...)
 	w.over = p.Over && answer.reason != ""
 }
 
