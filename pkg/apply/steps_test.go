@@ -199,11 +199,17 @@ func TestStepsAreAnOperationWithAuditLinesAndEvents(t *testing.T) {
 	}
 }
 
+// maxSteps is how often the clock moves on before a test that waits in vain ends.
+const maxSteps = 5000
+
 func TestAnotherUserCanAbortSteps(t *testing.T) {
 	s := newStepped(t)
 	s.abort = &reconcile.OperationAbort{ID: "run1", By: "bob@desk", Reason: "wrong cluster"}
 	s.fails = func(ctx context.Context) error {
-		for ctx.Err() == nil {
+		for n := 0; ctx.Err() == nil; n++ {
+			if n == maxSteps {
+				return errors.New("it goes on")
+			}
 			s.clock.Step(abortInterval)
 			time.Sleep(time.Millisecond)
 		}
@@ -218,7 +224,7 @@ func TestAnotherUserCanAbortSteps(t *testing.T) {
 func TestStepsEndWithTheTimeout(t *testing.T) {
 	s := newStepped(t)
 	s.fails = func(ctx context.Context) error {
-		for ctx.Err() == nil {
+		for n := 0; ctx.Err() == nil && n < maxSteps; n++ {
 			s.clock.Step(time.Minute)
 			time.Sleep(time.Millisecond)
 		}
