@@ -159,6 +159,9 @@ func (p *pacing) operationProgress(waitingFor string) reconcile.OperationProgres
 			now.Reached++
 		}
 	}
+	if steps := p.Procedure; steps != nil {
+		now.Targets, now.Reached = steps.Work, min(p.acted, steps.Work)
+	}
 	return now
 }
 

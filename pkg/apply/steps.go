@@ -169,6 +169,7 @@ func (s *stepping) run(ctx context.Context) error {
 		s.audit.step(ctx, s.Procedure.Stage, step, began, err)
 		s.renewOperation(ctx, "")
 	}}
+	s.renewOperation(ctx, "") // it is stored with the Lease
 	if s.Session == nil {
 		s.begun = true
 	} else {

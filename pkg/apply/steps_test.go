@@ -190,6 +190,9 @@ func TestStepsAreAnOperationWithAuditLinesAndEvents(t *testing.T) {
 	if want := (reconcile.Operation{ID: "run1", Command: "gc sample", Holder: "ann@laptop process 17", User: "ann@laptop", Reason: "CHG-42", Since: s.set.Since}); s.set != want || !slices.Contains(s.calls, "end") {
 		t.Errorf("operation %+v, calls %q", s.set, s.calls)
 	}
+	if want := (reconcile.OperationProgress{Targets: 1}); s.reported != want {
+		t.Errorf("progress %+v", s.reported)
+	}
 	entries, _, err := audit.ReadFile(filepath.Join(s.state, "kubectl-fdb", "audit.jsonl"), audit.Run{Namespace: "fdb", Cluster: "sample", Context: s.env().Connection().ContextName()})
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%+v, %v", entries, err)

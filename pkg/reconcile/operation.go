@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Operation is a command that runs passes until its goal is reached. It is stored with the Lease from
+// Operation is a command that runs passes until its goal is reached, or carries out steps. It is stored with the Lease from
 // its first change to its end, and stays there while it waits between two passes: the Lease itself
 // then is free.
 type Operation struct {

@@ -64,9 +64,10 @@ type operations struct {
 func (o operations) OtherOperation(context.Context) (*reconcile.Operation, error) {
 	return o.other, nil
 }
-func (operations) RefuseBesideOthers()                {}
-func (operations) SetOperation(reconcile.Operation)   {}
-func (operations) EndOperation(context.Context) error { return nil }
+func (operations) RefuseBesideOthers()                                               {}
+func (operations) SetOperation(reconcile.Operation)                                  {}
+func (operations) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
+func (operations) EndOperation(context.Context) error                                { return nil }
 
 // environment is that of a user who types an answer; empty without a terminal.
 func environment(t *testing.T, state, typed string, out io.Writer) *session.Env {
