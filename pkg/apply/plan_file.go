@@ -1,7 +1,9 @@
 package apply
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -31,6 +34,27 @@ func ReadPlan(path string) (*planned.ApprovedPlan, error) {
 		return nil, exit.Usage(fmt.Errorf("%s is not a valid plan: %w", path, err), "plans are printed by --dry-run -o json of the same command")
 	}
 	return p, nil
+}
+
+// ReadDocument reads the file of --plan of a command that carries out steps: a document of a kind, with digests of what
+// it shows. The words of what name such documents.
+func ReadDocument(path, kind, what string, into any) error {
+	text, err := limit.File(path, limit.Plan)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("invalid --plan: %w", err))
+	}
+	var header struct{ Kind string }
+	text, edited := inspect.Unseal(text)
+	if err := errors.Join(json.Unmarshal(text, &header), json.Unmarshal(text, into)); text == nil || err != nil {
+		return exit.Usage(fmt.Errorf("%s is not %s: %w", path, what, cmp.Or(edited, err)))
+	}
+	if header.Kind != kind {
+		return exit.Usagef("%s is not %s: its kind is %q", path, what, header.Kind)
+	}
+	if edited != nil {
+		return exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
+	}
+	return nil
 }
 
 // adopt makes an approved plan the approval of the passes, once it is verified to be of this

@@ -1,19 +1,14 @@
 package gc
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -40,21 +35,11 @@ func (o *options) adopt(env *session.Env, key types.NamespacedName) (*orphans.Vi
 
 // readPlan reads the document of a dry run of a cluster.
 func readPlan(path string, key types.NamespacedName) (orphans.View, error) {
-	text, err := limit.File(path, limit.Plan)
-	if err != nil {
-		return orphans.View{}, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
-	}
-	text, edited := inspect.Unseal(text)
 	var v orphans.View
-	if err := json.Unmarshal(text, &v); text == nil || err != nil {
-		return v, exit.Usage(fmt.Errorf("%s is not a list of gc: %w", path, cmp.Or(edited, err)))
+	if err := apply.ReadDocument(path, "OrphanList", "a list that gc --dry-run -o json printed", &v); err != nil {
+		return v, err
 	}
-	switch {
-	case v.Kind != "OrphanList":
-		return v, exit.Usage(fmt.Errorf("%s is not a list of gc: its kind is %q", path, v.Kind), "lists are printed by gc --dry-run -o json")
-	case edited != nil:
-		return v, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
-	case v.Metadata.Cluster != key.Name || v.Metadata.Namespace != key.Namespace:
+	if v.Metadata.Cluster != key.Name || v.Metadata.Namespace != key.Namespace {
 		return v, exit.Usagef("plan %s is for cluster %s in namespace %s, not for cluster %s in namespace %s (nothing was changed)", path, v.Metadata.Cluster, v.Metadata.Namespace, key.Name, key.Namespace)
 	}
 	return v, nil

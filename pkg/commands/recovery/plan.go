@@ -1,9 +1,7 @@
 package recovery
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -90,20 +87,9 @@ func readPlan(path string, key types.NamespacedName) (recovery.Plan, error) {
 	if path == "" {
 		return recovery.Plan{}, exit.Usage(errors.New("--plan is required: a file that recover plan -o json printed"))
 	}
-	text, err := limit.File(path, limit.Plan)
-	if err != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
-	}
-	text, edited := inspect.Unseal(text)
 	var v recovery.PlanView
-	if err := json.Unmarshal(text, &v); text == nil || err != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s is not a recovery plan: %w", path, cmp.Or(edited, err)))
-	}
-	if v.Kind != "RecoveryPlan" {
-		return recovery.Plan{}, exit.Usagef("%s is not a recovery plan: its kind is %q", path, v.Kind)
-	}
-	if edited != nil {
-		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
+	if err := apply.ReadDocument(path, "RecoveryPlan", "a recovery plan", &v); err != nil {
+		return recovery.Plan{}, err
 	}
 	if err := v.Plan.Check(key.Name, key.Namespace); err != nil {
 		return recovery.Plan{}, exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, err))
