@@ -59,6 +59,7 @@ type attendance struct {
 	other   *reconcile.Operation
 	refuses bool
 	begun   int
+	ended   int
 	own     []reconcile.Operation
 }
 
@@ -85,7 +86,7 @@ func (a *attendance) OtherOperation(context.Context) (*reconcile.Operation, erro
 func (*attendance) RefuseBesideOthers()                                               {}
 func (a *attendance) SetOperation(o reconcile.Operation)                              { a.own = append(a.own, o) }
 func (*attendance) KeepOperation(context.Context) error                               { return nil }
-func (*attendance) EndOperation(context.Context) error                                { return nil }
+func (a *attendance) EndOperation(context.Context) error                              { a.ended++; return nil }
 func (*attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, error)   { return nil, nil }
 func (*attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -90,6 +91,25 @@ func TestReconcileWithBackupsNamesTheResourceInEachJSONLine(t *testing.T) {
 	v.fdbcli(`writemode on; clearrange "" \xff`)
 	valid(t, "plan --with-backups", []byte(v.must(exit.ExitNo, "", "plan", "sample", "--with-backups", "-o", "json")))
 	valid(t, "reconcile --with-backups", []byte(out))
+}
+
+// Passes over several resources are one operation on each, and respect those of other runs.
+func TestReconcileWithBackupsIsAnOperationOnEachResource(t *testing.T) {
+	v := newVault(t)
+	v.cluster.Tick(20 * time.Minute)
+	of := v.attend()
+	of.other = &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}
+	if code := v.run("reconcile", "sample", "--with-backups", "--yes", "--wait", "--timeout", "1m"); code != exit.ExitWaiting || of.begun > 0 {
+		t.Errorf("beside another operation: exit code %d, begun %d times: %s%s", code, of.begun, &v.out, &v.err)
+	}
+	if code := v.run("reconcile", "sample", "--with-backups", "--yes"); code != exit.ExitConflict || of.begun > 0 || !strings.Contains(v.err.String(), "another operation is active: run7") {
+		t.Errorf("without --wait: exit code %d, begun %d times: %s%s", code, of.begun, &v.out, &v.err)
+	}
+	of.other, of.own = nil, nil
+	v.run("reconcile", "sample", "--with-backups", "--yes", "--wait", "--timeout", "5m")
+	if len(of.own) != 3 || of.ended != 3 || of.own[0].Command != "reconcile sample --with-backups --wait" {
+		t.Errorf("%d operations, %d ended: %+v", len(of.own), of.ended, of.own)
+	}
 }
 
 // One question is for all, and shows the restore as well.
