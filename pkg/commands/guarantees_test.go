@@ -83,10 +83,11 @@ func (a attended) Operations() reconcile.OperationKeeper { return a.of }
 func (a *attendance) OtherOperation(context.Context) (*reconcile.Operation, error) {
 	return a.other, nil
 }
-func (*attendance) RefuseBesideOthers()                                               {}
-func (a *attendance) SetOperation(o reconcile.Operation)                              { a.own = append(a.own, o) }
-func (*attendance) KeepOperation(context.Context) error                               { return nil }
-func (a *attendance) EndOperation(context.Context) error                              { a.ended++; return nil }
+func (*attendance) RefuseBesideOthers()                  {}
+func (a *attendance) SetOperation(o reconcile.Operation) { a.own = append(a.own, o) }
+func (*attendance) KeepOperation(context.Context) error  { return nil }
+func (a *attendance) EndOperation(context.Context) error { a.ended++; return nil }
+
 func (*attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, error)   { return nil, nil }
 func (*attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
 
