@@ -55,10 +55,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 		return exit.Code(err)
 	}
 	args = words
-	root.SetArgs(args)
-	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		session.OfferCompletions(root)
-	}
+	prepare(root, args) //nolint:contextcheck // as above
 	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
 		err = asUsage(err, about, args)
@@ -66,6 +63,14 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	err = env.Connection().Located(pointToRights(env, err, about))
 	printError(env, err, args)
 	return exit.Code(err)
+}
+
+// prepare makes a tree carry out one command line. Only one that is to be completed has completions.
+func prepare(root *cobra.Command, args []string) {
+	root.SetArgs(args)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		session.OfferCompletions(root)
+	}
 }
 
 // pointToRights adds a hint to list all required permissions after one was denied: the API

@@ -69,7 +69,7 @@ attention is colored, and missing objects are listed.`,
 }
 
 func (o *describeOptions) add(cmd *cobra.Command, env *session.Env) {
-	o.ViewOptions.Add(cmd, env)
+	o.Add(cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 }
 

@@ -63,7 +63,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
 	cmd.Flags().IntVar(&shows.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
-	shows.Flags.Add(cmd)
+	shows.Add(cmd)
 	return cmd
 }
 
