@@ -48,8 +48,8 @@ func newList(env *session.Env) *cobra.Command {
 		Use:   "list [CLUSTER]",
 		Short: "List the operations of all users",
 		Long: `List the operations on a cluster, or on all clusters of the namespace: commands with --wait
-that run passes until their goal is reached, gc and recover apply, of all users and machines.
-An operation is stored with the Lease of its cluster from its first change to its end.
+that run passes until their goal is reached, gc and recover apply, of all users. Each is
+stored with the Lease of its cluster from its first change to its end.
 
 STATE is active; aborting after "operations abort"; or lost if its run has not reported
 for a minute, because it was killed or cannot reach the API server.`,
