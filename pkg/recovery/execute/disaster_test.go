@@ -71,6 +71,16 @@ func TestSeededDisastersAreRecoveredOrRefused(t *testing.T) {
 	}
 }
 
+// Two pods had one address, so that the processes of one could not start, and its recovery ended half done.
+func TestNoTwoPodsOfADisasterHaveOneAddress(t *testing.T) {
+	for _, seed := range []uint64{3560204, 7} {
+		o := play(t, recovery.PodsLost, seed)
+		if all := o.addressesInUse(); len(slices.Compact(slices.Clone(all))) != len(all) || len(o.violations) > 0 {
+			t.Errorf("seed %d: %v %v\n%s", seed, all, o.violations, &o.story)
+		}
+	}
+}
+
 // Playing a seed again is the same disaster, or no failure could be found again.
 func TestASimulatedDisasterIsReproducibleFromItsSeed(t *testing.T) {
 	for kind := range disasters {
@@ -217,7 +227,7 @@ func (o *ordeal) fresh() func(string) string {
 	}
 }
 
-// exchanged gives pods that start the addresses that others had, in any order.
+// exchanged gives pods that start the addresses that others had, in any order. A network gives none that a pod still has.
 func (o *ordeal) exchanged() func(string) string {
 	var pool []string
 	for _, name := range o.RunningPods() {
@@ -225,13 +235,25 @@ func (o *ordeal) exchanged() func(string) string {
 	}
 	o.random.Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })
 	return func(string) string {
-		if len(pool) == 0 {
-			return ""
+		for len(pool) > 0 {
+			ip := pool[0]
+			pool = pool[1:]
+			if !slices.Contains(o.addressesInUse(), ip) {
+				return ip
+			}
 		}
-		ip := pool[0]
-		pool = pool[1:]
-		return ip
+		return ""
 	}
+}
+
+func (o *ordeal) addressesInUse() []string {
+	var all []string
+	for _, pod := range o.Pods {
+		if pod.Status.PodIP != "" {
+			all = append(all, pod.Status.PodIP)
+		}
+	}
+	return slices.Sorted(slices.Values(all))
 }
 
 // addresses chooses which addresses pods get.
