@@ -56,7 +56,7 @@ say "4/5 Reconcile: create the database"
 run kubectl fdb reconcile sample-cluster --wait --yes --timeout "${DEMO_TIMEOUT:-5m}"
 
 say "5/5 Cluster status"
-run kubectl fdb wait sample-cluster --for=healthy --timeout "${DEMO_TIMEOUT:-1m}"
+run kubectl fdb wait sample-cluster --for=available,reconciled --timeout "${DEMO_TIMEOUT:-1m}"
 run kubectl fdb status sample-cluster
 run kubectl fdb get process-groups sample-cluster
 
