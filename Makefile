@@ -225,7 +225,7 @@ fuzz: ## Fuzz every parser for 30 s each
 	hack/fuzz.sh 30s
 
 .PHONY: generate
-generate: ## Regenerate deep copies, CRDs and the pages of docs/commands
+generate: ## Regenerate deep copies, CRDs and the generated pages of docs
 	hack/generate.sh
 
 .PHONY: docs-site
@@ -240,8 +240,8 @@ lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed
-	git diff --exit-code -- api manifests/crd docs/commands
-	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands); \
+	git diff --exit-code -- api manifests/crd docs/commands docs/packages.md
+	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands docs/packages.md); \
 	if [ -n "$$new" ]; then echo "generated but not committed: $$new" >&2; exit 1; fi
 
 .PHONY: check-modules

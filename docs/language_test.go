@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	update = flag.Bool("update", false, "lower the counts of allow lists to what the files have")
+	update = flag.Bool("update", false, "write generated pages, and lower the counts of allow lists to what the files have")
 	moved  = flag.Bool("moved", false, "with -update, also let files that are new to the list take over what other files lost")
 )
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes everything that is generated: deep copies of the API types, the CRDs,
-# and the reference pages of all commands. Run it after every change of api/ or
-# of a command's help; CI runs it and expects no difference.
+# and the reference pages. Run it after every change of api/, of a command's help
+# or of a package's imports; CI runs it and expects no difference.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,3 +19,6 @@ perl -0pi -e 's/ *required:\n *- jobTemplate\n *- schedule\n//' manifests/crd/ap
 
 rm -rf docs/commands
 go run ./cmd/kubectl-fdb docs --dir docs/commands --pages .. >/dev/null
+
+# Pages that a test compares with their sources.
+go test -vet=off -count=1 ./docs -run '^TestThePackagesPageMatchesTheSource$' -update >/dev/null
