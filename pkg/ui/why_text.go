@@ -120,9 +120,21 @@ func (p *whyPage) links(links []why.Link, indent string) {
 		if l.Stage != "" {
 			words = append(words, string(l.Stage)+":")
 		}
-		words = append(words, l.Text()+p.since(l.Since))
+		words = append(words, p.reason(l))
 		p.entry(indent+"└ ", strings.Join(words, " "))
 		p.links(l.Reasons, indent+"   ")
+	}
+}
+
+// reason returns a reason and since when it holds. One that stands above already is not printed again.
+func (p *whyPage) reason(l why.Link) string {
+	switch {
+	case !l.Repeated:
+		return l.Text() + p.since(l.Since)
+	case l.Subject != "":
+		return l.Subject + ": see above"
+	default:
+		return "its pod: see above"
 	}
 }
 

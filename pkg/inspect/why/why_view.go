@@ -95,9 +95,11 @@ type Link struct {
 	// Coordinator is the address of the coordinator that the reason is about.
 	Coordinator string `json:"coordinator,omitempty"`
 	// Holder is an object that is being deleted and does not end, and what keeps it; absent elsewhere.
-	Holder  *readings.Terminating `json:"holder,omitempty"`
-	Since   *time.Time            `json:"since"`
-	Reasons []Link                `json:"reasons"`
+	Holder *readings.Terminating `json:"holder,omitempty"`
+	// Repeated is true for a reason that stands earlier in the report; absent elsewhere.
+	Repeated bool       `json:"repeated,omitempty"`
+	Since    *time.Time `json:"since"`
+	Reasons  []Link     `json:"reasons"`
 
 	command []string // a kubectl command that shows more
 
@@ -151,6 +153,7 @@ func NewResourceWhyReport(m inspect.Metadata, in Input) Report {
 }
 
 func (w *why) report(m inspect.Metadata, items []Chain) Report {
+	markRepeated(items)
 	v := Report{Document: inspect.NewDocument("WhyReport", m, w.Now, inspect.SourceLive), State: Ready, Next: []string{}, Items: items}
 	v.Warnings = append(append(v.Warnings, w.Warnings...), w.UnreadBackups()...)
 	for _, c := range v.Items {

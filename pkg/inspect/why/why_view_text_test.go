@@ -281,3 +281,28 @@ func TestWhyOfAnOutageEndsWithTheNextSteps(t *testing.T) {
 		})
 	}
 }
+
+// The first line has the most important evidence, and the chain that it sums up once more; nothing stands below twice.
+func TestWhyPrintsEachEvidenceOnce(t *testing.T) {
+	tests := map[string]struct {
+		report   why.Report
+		evidence []string
+	}{
+		"a pod that stages wait for": {why.NewReport(meta, why.Stuck(t)), []string{"no node fits"}},
+		"an outage":                  {why.NewReport(meta, why.Outage(t)), []string{"is on node node-11", "is on node node-12"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := ui.WriteWhy(&b, tc.report, ui.WhyOptions{ListOptions: ui.ListOptions{Now: noon}}); err != nil {
+				t.Fatal(err)
+			}
+			_, chains, _ := strings.Cut(b.String(), "\n")
+			for _, evidence := range tc.evidence {
+				if n := strings.Count(chains, evidence); n != 1 {
+					t.Errorf("%q stands %d times in\n%s", evidence, n, chains)
+				}
+			}
+		})
+	}
+}
