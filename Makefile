@@ -240,8 +240,8 @@ lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed
-	git diff --exit-code -- api manifests/crd docs/commands docs/packages.md
-	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands docs/packages.md); \
+	git diff --exit-code -- api manifests/crd docs/commands docs/packages.md docs/proofs.md
+	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands docs/packages.md docs/proofs.md); \
 	if [ -n "$$new" ]; then echo "generated but not committed: $$new" >&2; exit 1; fi
 
 .PHONY: check-modules

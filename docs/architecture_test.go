@@ -1,7 +1,6 @@
-package docs_test
+package docs
 
 import (
-	"flag"
 	"fmt"
 	"go/build"
 	"go/parser"
@@ -135,14 +134,14 @@ func packagesPage(t *testing.T) string {
 	return page
 }
 
-func TestThePackagesPageMatchesTheSource(t *testing.T) {
+func TestThePackagesPageMatchesItsSource(t *testing.T) {
 	isGenerated(t, "packages.md", packagesPage(t))
 }
 
 // isGenerated compares a page with what it is generated from, or writes it with -update.
 func isGenerated(t *testing.T, name, want string) {
 	t.Helper()
-	if flag.Lookup("update").Value.String() == "true" {
+	if *update {
 		if err := os.WriteFile(name, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func TestTestsNamedInTheDocsExist(t *testing.T) {
 	for file, text := range pages(t) {
 		for _, m := range testName.FindAllStringSubmatch(text, -1) {
 			named++
-			if !defined(sources, m[1], strings.ReplaceAll(m[2], "_", " ")) {
+			if !sources.define(m[1], strings.ReplaceAll(m[2], "_", " ")) {
 				t.Errorf("%s names %s, which no test file has", file, m[0])
 			}
 		}
@@ -118,19 +118,27 @@ func pages(t *testing.T) map[string]string {
 	return texts
 }
 
-// defined reports whether some test file has the test and, where one is named, its row.
-func defined(sources []string, name, row string) bool {
-	for _, source := range sources {
-		if strings.Contains(source, "\nfunc "+name+"(") && (row == "" || strings.Contains(source, `"`+row+`"`)) {
-			return true
+// testFiles are the texts of the test files, by the tests and benchmarks that they define.
+type testFiles map[string][]string
+
+var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Benchmark)\w+)\(`)
+
+func testSources(t *testing.T) testFiles {
+	t.Helper()
+	files := testFiles{}
+	for _, text := range goSources(t, func(path string) bool { return strings.HasSuffix(path, "_test.go") }) {
+		for _, m := range testFunction.FindAllStringSubmatch(text, -1) {
+			files[m[1]] = append(files[m[1]], text)
 		}
 	}
-	return false
+	return files
 }
 
-func testSources(t *testing.T) []string {
-	t.Helper()
-	return goSources(t, func(path string) bool { return strings.HasSuffix(path, "_test.go") })
+// define reports whether some test file has the test and, where one is named, its row.
+func (f testFiles) define(name, row string) bool {
+	return slices.ContainsFunc(f[name], func(text string) bool {
+		return row == "" || strings.Contains(text, `"`+row+`"`)
+	})
 }
 
 func goSources(t *testing.T, match func(path string) bool) []string {
