@@ -110,7 +110,10 @@ func TestEverySafetyRuleHasAnIDAndASource(t *testing.T) {
 	for _, row := range anyRow.FindAllString(string(text), -1) {
 		isHead := strings.HasPrefix(row, "| id |") || strings.HasPrefix(row, "| gate |")
 		if !isHead && !ruleRow.MatchString(row) && !gateRow.MatchString(row) {
-			t.Errorf("a rule without an ID: %s", row)
+			t.Errorf("give this rule the next ID of its section, and declare its source and tests by it in %s: %s", proofsFile, row)
+		}
+		if strings.Contains(row, "`Test") {
+			t.Errorf("declare the tests in %s, not on the page: %s", proofsFile, row)
 		}
 	}
 	for id, p := range proofs(t)["safety.md"] {
