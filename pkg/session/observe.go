@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/replacements"
 	statusstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/status"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -195,7 +194,7 @@ func Judged(facts inspect.Facts, s plan.Snapshot) inspect.Facts {
 	if err := plan.InvalidSpecError(s.InvalidSpec); err != nil {
 		return unjudged(facts, s)
 	}
-	d := stages.Cluster()[0].Decide(s) // the first stage updates the status
+	d := statusstages.UpdateStatus.Decide(s)
 	if d.Hold != nil && d.Hold.Manual {
 		facts.Unjudged = d.Hold.Text()
 		facts.Warnings = append(facts.Warnings, fmt.Sprintf("process groups are shown as of the last status update: %s", d.Hold.Text()))
