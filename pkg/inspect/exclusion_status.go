@@ -16,7 +16,7 @@ import (
 // ExclusionQuestion selects exclusions.
 type ExclusionQuestion struct {
 	// Keep selects process groups; nil for all.
-	Keep func(GroupView) bool
+	Keep func(*v1beta2.ProcessGroupStatus) bool
 	// Named lists the selected groups even if they are not excluded: an empty list would
 	// read as safe.
 	Named bool
@@ -32,7 +32,7 @@ func NewExclusionStatusView(m Metadata, f Facts, q ExclusionQuestion, h *DrainHi
 	}
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	for _, g := range f.Groups() {
-		if q.Keep == nil || q.Keep(f.Group(g)) {
+		if q.Keep == nil || q.Keep(g) {
 			v.Items = append(v.Items, f.drains(g, q, h)...)
 		}
 	}

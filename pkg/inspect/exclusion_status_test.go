@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -75,7 +76,7 @@ func TestExclusionIsReportedSafeOnlyIfProven(t *testing.T) {
 func TestANamedGroupThatIsNotExcludedIsNotReportedAsSafe(t *testing.T) {
 	f := healthy(t)
 	f.Coordination.ExclusionsRead = true
-	only := func(g GroupView) bool { return g.ID == "storage-2" }
+	only := func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessGroupID == "storage-2" }
 	v := NewExclusionStatusView(meta, f, ExclusionQuestion{Keep: only, Named: true}, &DrainHistory{})
 	if v.Safe == nil || *v.Safe || len(v.Items) != 1 || v.Items[0].State != NotExcluded {
 		t.Errorf("%+v", v)

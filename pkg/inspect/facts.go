@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -191,6 +192,18 @@ func (f Facts) ProcessesOf(g *v1beta2.ProcessGroupStatus) []fdb.Process {
 		return slices.Clone(f.processes.groups[string(g.ProcessGroupID)]) // a caller may filter it
 	}
 	return f.Database.Status.ProcessesOf(string(g.ProcessGroupID))
+}
+
+// ZoneOf returns the zone of a group: the recorded one, else that of its processes that report.
+func (f Facts) ZoneOf(g *v1beta2.ProcessGroupStatus) string {
+	zone := string(g.FaultDomain)
+	if !f.Database.Status.ListsProcesses() {
+		return zone
+	}
+	for _, p := range f.ProcessesOf(g) {
+		zone = cmp.Or(zone, p.Zone())
+	}
+	return zone
 }
 
 // UnknownReason returns why what only processes report is unknown; empty where they are listed.

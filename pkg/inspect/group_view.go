@@ -84,8 +84,7 @@ type GroupView struct {
 	Restarts   *int     `json:"restarts"`
 
 	// Proven is set once a pass has proven that the group is drained.
-	Proven bool              `json:"-"`
-	labels map[string]string // the pod's
+	Proven bool `json:"-"`
 }
 
 // ConditionView is one condition and since when it holds.
@@ -137,7 +136,7 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
 	v := GroupView{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
-		Zone: string(g.FaultDomain), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
+		Zone: f.ZoneOf(g), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
 	}
 	v.Kept = f.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 	if g.RemovalTimestamp != nil {
@@ -182,7 +181,7 @@ func (v *GroupView) pod(pod *corev1.Pod) {
 	if pod == nil {
 		return
 	}
-	v.PodPhase, v.Node, v.labels = string(pod.Status.Phase), pod.Spec.NodeName, pod.Labels
+	v.PodPhase, v.Node = string(pod.Status.Phase), pod.Spec.NodeName
 	v.DistributionKey = objects.DistributionKeyOf(pod)
 	restarts := 0
 	for _, c := range pod.Status.ContainerStatuses {
@@ -201,9 +200,6 @@ func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {
 	var roles []string
 	for _, p := range reporting {
 		v.Addresses = append(v.Addresses, p.Address.HostPort())
-		if v.Zone == "" {
-			v.Zone = p.Zone()
-		}
 		v.DC = phrase.Or(v.DC, p.DC())
 		if uptime, ok := p.Uptime(); ok && (v.UptimeSeconds == nil || uptime.Seconds() < *v.UptimeSeconds) {
 			seconds := uptime.Seconds()
@@ -277,15 +273,12 @@ func HostOf(target string) string {
 	return a.Host
 }
 
-// Labels returns the labels of the group's pod; nil without one.
-func (v GroupView) Labels() map[string]string { return v.labels }
-
 // Has reports whether the group has a condition.
 func (v GroupView) Has(condition string) bool {
 	return slices.ContainsFunc(v.Conditions, func(c ConditionView) bool { return c.Type == condition })
 }
 
-// Excluded reports whether an exclusion is in force or was.
-func (v GroupView) Excluded() bool {
-	return v.Exclusion != NotExcluded && v.Exclusion != ExclusionPending && v.Exclusion != ExclusionUnknown
+// IsExcluded reports whether an exclusion is in force or was.
+func (e Exclusion) IsExcluded() bool {
+	return e != NotExcluded && e != ExclusionPending && e != ExclusionUnknown
 }

@@ -78,7 +78,7 @@ func (o processesOptions) view(ctx context.Context, env *session.Env, key types.
 	if !facts.Database.Status.ListsProcesses() {
 		return cmdutil.Output{}, groups.Unanswered(facts, "the processes")
 	}
-	among, err := o.Match(env, key, facts)
+	among, err := o.Match(facts)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}

@@ -149,7 +149,7 @@ func (o topProcessesOptions) view(ctx context.Context, env *session.Env, key typ
 	if !facts.Database.Status.ListsProcesses() {
 		return cmdutil.Output{}, groups.Unanswered(facts, "the load of the processes")
 	}
-	among, err := o.Match(env, key, facts)
+	among, err := o.Match(facts)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}

@@ -39,12 +39,12 @@ func (s Selection) Choose(ctx context.Context, env *session.Env, key types.Names
 	if err != nil {
 		return nil, err
 	}
-	return s.ChooseFrom(env, key, facts)
+	return s.ChooseFrom(key, facts)
 }
 
 // ChooseFrom selects among the observed process groups.
-func (s Selection) ChooseFrom(env *session.Env, key types.NamespacedName, facts inspect.Facts) ([]v1beta2.ProcessGroupID, error) {
-	among, err := s.Match(env, key, facts)
+func (s Selection) ChooseFrom(key types.NamespacedName, facts inspect.Facts) ([]v1beta2.ProcessGroupID, error) {
+	among, err := s.Match(facts)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s Selection) ChooseFrom(env *session.Env, key types.NamespacedName, facts 
 }
 
 // Match returns the named process groups, or all, filtered by the flags.
-func (s Selection) Match(env *session.Env, key types.NamespacedName, facts inspect.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
+func (s Selection) Match(facts inspect.Facts) ([]*v1beta2.ProcessGroupStatus, error) {
 	keep, err := s.Filter()
 	if err != nil {
 		return nil, err
@@ -69,9 +69,8 @@ func (s Selection) Match(env *session.Env, key types.NamespacedName, facts inspe
 		return nil, err
 	}
 	var among []*v1beta2.ProcessGroupStatus
-	for _, v := range inspect.NewGroupListView(env.Metadata(key), facts).Items {
-		g := facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(v.ID))
-		if (len(s.IDs) == 0 || slices.Contains(named, g)) && keep(v, facts.Now) {
+	for _, g := range facts.Groups() {
+		if (len(s.IDs) == 0 || slices.Contains(named, g)) && keep(facts, g) {
 			among = append(among, g)
 		}
 	}

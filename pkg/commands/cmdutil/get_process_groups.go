@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -35,7 +36,7 @@ func ConditionTypes() []v1beta2.ProcessGroupConditionType {
 }
 
 // GroupFilter reports whether a group is selected.
-type GroupFilter func(g inspect.GroupView, now time.Time) bool
+type GroupFilter func(f inspect.Facts, g *v1beta2.ProcessGroupStatus) bool
 
 // Filter returns the filter of the flags, without the names.
 func (s Selection) Filter() (GroupFilter, error) {
@@ -53,10 +54,14 @@ func (s Selection) Filter() (GroupFilter, error) {
 			return nil, session.Unknown("process class", c, phrase.Strings(v1beta2.ProcessClasses()))
 		}
 	}
-	return func(g inspect.GroupView, now time.Time) bool {
-		return AnyOf(s.Classes, g.Class) && AnyOf(s.Zones, g.Zone) && AnyOf(s.Nodes, g.Node) &&
-			(!s.Removing || g.RemovalSince != nil) && (!s.Excluded || g.Excluded()) &&
-			(s.Labels == "" || selector.Matches(labels.Set(g.Labels()))) && s.hasCondition(g, now)
+	return func(f inspect.Facts, g *v1beta2.ProcessGroupStatus) bool {
+		pod := f.Pod(g)
+		if pod == nil {
+			pod = &corev1.Pod{}
+		}
+		return AnyOf(s.Classes, string(g.ProcessClass)) && AnyOf(s.Zones, f.ZoneOf(g)) && AnyOf(s.Nodes, pod.Spec.NodeName) &&
+			(!s.Removing || g.RemovalTimestamp != nil) && (!s.Excluded || f.Exclusion(g).IsExcluded()) &&
+			(s.Labels == "" || selector.Matches(labels.Set(pod.Labels))) && s.hasCondition(f, g)
 	}, nil
 }
 
@@ -65,14 +70,14 @@ func AnyOf(desired []string, values ...string) bool {
 	return len(desired) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(desired, v) })
 }
 
-func (s Selection) hasCondition(g inspect.GroupView, now time.Time) bool {
+func (s Selection) hasCondition(f inspect.Facts, g *v1beta2.ProcessGroupStatus) bool {
 	if len(s.Conditions) == 0 && s.OlderThan == 0 {
 		return true
 	}
-	if len(g.Conditions) == 0 {
+	if len(g.ProcessGroupConditions) == 0 {
 		return slices.Contains(s.Conditions, string(v1beta2.ConditionReady)) && s.OlderThan == 0
 	}
-	return slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool {
-		return AnyOf(s.Conditions, c.Type) && (s.OlderThan == 0 || c.Since != nil && now.Sub(*c.Since) > s.OlderThan)
+	return slices.ContainsFunc(f.ConditionsOf(g), func(c inspect.ConditionView) bool {
+		return AnyOf(s.Conditions, c.Type) && (s.OlderThan == 0 || c.Since != nil && f.Now.Sub(*c.Since) > s.OlderThan)
 	})
 }

@@ -101,7 +101,7 @@ func can(ctx context.Context, e *session.Env, key types.NamespacedName, q questi
 	}
 	var groups []*v1beta2.ProcessGroupStatus
 	if q.chosen.Chooses() {
-		if groups, err = q.chosen.Match(e, key, l.Facts); err != nil {
+		if groups, err = q.chosen.Match(l.Facts); err != nil {
 			return lists.CanReport{}, err
 		}
 		if len(groups) == 0 {

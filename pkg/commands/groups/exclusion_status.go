@@ -103,11 +103,10 @@ func (o exclusionStatusOptions) view(ctx context.Context, env *session.Env, key 
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	isNamed := func(g inspect.GroupView) bool {
-		return len(named) == 0 || slices.ContainsFunc(named, func(n *v1beta2.ProcessGroupStatus) bool { return string(n.ProcessGroupID) == g.ID })
-	}
 	v := inspect.NewExclusionStatusView(env.Metadata(key), facts, inspect.ExclusionQuestion{
-		Keep: func(g inspect.GroupView) bool { return isNamed(g) && keep(g, facts.Now) }, Named: len(named) > 0, Others: o.others,
+		Keep: func(g *v1beta2.ProcessGroupStatus) bool {
+			return (len(named) == 0 || slices.Contains(named, g)) && keep(facts, g)
+		}, Named: len(named) > 0, Others: o.others,
 	}, h)
 	r := cmdutil.Output{
 		Warnings: v.Warnings, Code: drainCode(v),

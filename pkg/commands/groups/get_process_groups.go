@@ -87,7 +87,7 @@ func (o groupsOptions) view(ctx context.Context, env *session.Env, key types.Nam
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	among, err := o.Match(env, key, facts)
+	among, err := o.Match(facts)
 	if err != nil {
 		return cmdutil.Output{}, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -40,7 +41,9 @@ func (o groupsOptions) viewAll(ctx context.Context, env *session.Env, keep cmdut
 			return groupsOrWhyNot{key: key, err: err}
 		}
 		v := inspect.NewGroupListView(env.Metadata(key), facts)
-		v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !keep(g, facts.Now) })
+		v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool {
+			return !keep(facts, facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)))
+		})
 		return groupsOrWhyNot{key: key, groups: v}
 	})
 	if err != nil {

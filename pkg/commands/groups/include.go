@@ -95,7 +95,7 @@ func (o IncludeOptions) Prepare(ctx context.Context, env *session.Env, key types
 		chosen = targets.ExcludedGroups(facts)
 		o.printStrays(env, key, facts)
 	case o.Chooses():
-		if chosen, err = o.ChooseFrom(env, key, facts); err != nil {
+		if chosen, err = o.ChooseFrom(key, facts); err != nil {
 			return apply.Change{}, err
 		}
 	}

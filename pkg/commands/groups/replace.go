@@ -164,7 +164,7 @@ func (o ReplaceOptions) Choose(ctx context.Context, env *session.Env, key types.
 	if len(removed) > 0 && len(o.IDs) == 0 {
 		return removed, nil
 	}
-	chosen, err := o.ChooseFrom(env, key, facts)
+	chosen, err := o.ChooseFrom(key, facts)
 	if err != nil {
 		return nil, err
 	}

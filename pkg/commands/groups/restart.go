@@ -103,7 +103,7 @@ func (o RestartOptions) Prepare(ctx context.Context, env *session.Env, key types
 	if err != nil {
 		return apply.Change{}, err
 	}
-	chosen, err := o.ChooseFrom(env, key, facts)
+	chosen, err := o.ChooseFrom(key, facts)
 	if err != nil {
 		return apply.Change{}, err
 	}

@@ -30,7 +30,7 @@ func TestAMissingProcessListLeavesProcessGroupStateUnknown(t *testing.T) {
 			t.Errorf("%s: coordinator %v, want %t", g.ID, g.Coordinator, isOne)
 		}
 	}
-	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Exclusion != inspect.ExclusionUnknown || g.Excluded() || len(groups.Warnings) != 1 {
+	if g := groups.Items[0]; g.Processes != nil || g.Roles != nil || g.Exclusion != inspect.ExclusionUnknown || g.Exclusion.IsExcluded() || len(groups.Warnings) != 1 {
 		t.Errorf("%+v with warnings %q", g, groups.Warnings)
 	}
 	if servers := lists.NewClusterVersion(f.Cluster).Observed(f).Processes; servers != nil {

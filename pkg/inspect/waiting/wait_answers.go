@@ -168,7 +168,7 @@ func isSafe(f inspect.Facts, id v1beta2.ProcessGroupID) verdict {
 	if f.Cluster.ProcessGroup(id) == nil { // a pass has removed it meanwhile
 		return isRemoved(f, id)
 	}
-	return areSafe(f, inspect.ExclusionQuestion{Named: true, Keep: func(g inspect.GroupView) bool { return g.ID == string(id) }})
+	return areSafe(f, inspect.ExclusionQuestion{Named: true, Keep: func(g *v1beta2.ProcessGroupStatus) bool { return g.ProcessGroupID == id }})
 }
 
 func isRemoved(f inspect.Facts, id v1beta2.ProcessGroupID) verdict {
