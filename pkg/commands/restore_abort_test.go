@@ -80,6 +80,8 @@ func TestAnAbortedRestoreUnlocksTheDatabaseAndNeverRestarts(t *testing.T) {
 	v.must(exit.ExitRefused, "it is never started again", "reconcile", "fdbrestore/again", "--yes")
 	v.must(exit.ExitNo, "it was aborted, which unlocked the database", "restore", "status", "again")
 	v.must(exit.ExitNo, "aborted", "wait", "fdbrestore/again", "--for=done")
+	v.must(exit.ExitNo, "foundationdbrestore/again", "wait", "fdbrestore/again", "--for=done", "-o", "name")
+	v.must(exit.ExitNo, `"kind": "FoundationDBRestore"`, "wait", "fdbrestore/again", "--for=done", "-o", "json")
 	starts := strings.Count(strings.Join(v.ran, "\n"), "fdbrestore start")
 	if starts != 1 || v.aborts() != 1 {
 		t.Errorf("%d starts and %d aborts: %v", starts, v.aborts(), v.ran)

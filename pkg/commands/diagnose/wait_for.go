@@ -134,7 +134,7 @@ func (o waitOptions) cluster(ctx context.Context, env *session.Env, wait *waitin
 		return nil, err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.About, wait.Resource = key, waiting.Resource{Kind: "FoundationDBCluster", Name: key.Name}
 	return func(ctx context.Context) error {
 		facts, err := clusterFacts(ctx, env, wait, key)
 		switch {
@@ -166,7 +166,7 @@ func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiti
 	if err != nil {
 		return nil, err
 	}
-	env.About = kind.Named(key)
+	env.About, wait.Resource = kind.Named(key), waiting.Resource{Kind: kind.Kind, Name: key.Name}
 	first, history := types.UID(""), &inspect.RestoreHistory{}
 	return func(ctx context.Context) error {
 		seen, err := readResource(ctx, env, kind, key, history)
@@ -252,7 +252,7 @@ func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wa
 		return err
 	}
 	if printErr := o.Print(env.Out, format.Printable{
-		Document: v, Names: []string{nameOf(v.Metadata.Cluster)},
+		Document: v, Names: []string{strings.ToLower(v.Resource.Kind) + "/" + v.Resource.Name},
 		Table: func(w io.Writer) error { return ui.WriteWait(w, v, o.List(env)) },
 	}); printErr != nil {
 		return printErr
@@ -261,12 +261,4 @@ func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wa
 		return &exit.Error{Code: exit.ExitWaiting, Err: fmt.Errorf("%w after %s: %s", exit.ErrTimeout, o.timeout, wait.Reason())}
 	}
 	return err
-}
-
-// nameOf returns the notation of -o name for a cluster, backup or restore.
-func nameOf(about string) string {
-	if kind, name := session.ResourceKindOf([]string{about}); kind != nil {
-		return strings.ToLower(kind.Kind) + "/" + name
-	}
-	return "foundationdbcluster/" + about
 }

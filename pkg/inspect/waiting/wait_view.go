@@ -12,6 +12,8 @@ import (
 // WaitView is the document of `wait`.
 type WaitView struct {
 	inspect.Document
+	// Resource is what is waited for.
+	Resource Resource `json:"resource"`
 	// Met is whether every condition holds, and has held for the requested time.
 	Met bool `json:"met"`
 	// StableSeconds is how long all conditions have to hold in every snapshot.
@@ -19,6 +21,13 @@ type WaitView struct {
 	// WaitedSeconds is from the first snapshot to the last.
 	WaitedSeconds float64         `json:"waitedSeconds"`
 	Conditions    []WaitedForView `json:"conditions"`
+}
+
+// Resource is the resource that a wait is about.
+type Resource struct {
+	// Kind is its kind in manifests: "FoundationDBCluster".
+	Kind string `json:"kind"`
+	Name string `json:"name"`
 }
 
 // WaitedForView is one condition in the last snapshot.
@@ -45,6 +54,8 @@ type Progress struct {
 
 // Wait evaluates one snapshot of a cluster, backup or restore after another.
 type Wait struct {
+	// Resource is what the conditions are about.
+	Resource Resource
 	// Conditions must all hold.
 	Conditions []WaitCondition
 	// Stable is how long they must, in every snapshot; 0 is once.
@@ -90,7 +101,7 @@ func (w *Wait) judge(m inspect.Metadata, now time.Time, ask func(WaitCondition) 
 	}
 	before := w.view.Conditions
 	w.view = WaitView{
-		Document: inspect.NewDocument("WaitResult", m, now, inspect.SourceLive), StableSeconds: w.Stable.Seconds(),
+		Document: inspect.NewDocument("WaitResult", m, now, inspect.SourceLive), Resource: w.Resource, StableSeconds: w.Stable.Seconds(),
 		WaitedSeconds: now.Sub(w.began).Seconds(), Conditions: make([]WaitedForView, len(w.Conditions)),
 	}
 	for i, c := range w.Conditions {
