@@ -1,9 +1,7 @@
 package apply
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,34 +23,27 @@ import (
 
 // ReadPlan reads the file of --plan.
 func ReadPlan(path string) (*planned.ApprovedPlan, error) {
-	text, err := limit.File(path, limit.Plan)
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("invalid --plan: %w", err))
-	}
-	p, err := planned.ReadPlan(text)
-	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("%s is not a valid plan: %w", path, err), "plans are printed by --dry-run -o json of the same command")
-	}
-	return p, nil
+	var p *planned.ApprovedPlan
+	err := readPlanFile(path, "a valid plan", func(text []byte) (err error) {
+		p, err = planned.ReadPlan(text)
+		return err
+	}, "plans are printed by --dry-run -o json of the same command")
+	return p, err
 }
 
 // ReadDocument reads the file of --plan of a command that carries out steps: a document of a kind, with digests of what
 // it shows. The words of what name such documents.
 func ReadDocument(path, kind, what string, into any) error {
+	return readPlanFile(path, what, func(text []byte) error { return inspect.ReadSaved(text, kind, into) })
+}
+
+func readPlanFile(path, what string, read func(text []byte) error, hints ...string) error {
 	text, err := limit.File(path, limit.Plan)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("invalid --plan: %w", err))
 	}
-	var header struct{ Kind string }
-	text, edited := inspect.Unseal(text)
-	if err := errors.Join(json.Unmarshal(text, &header), json.Unmarshal(text, into)); text == nil || err != nil {
-		return exit.Usage(fmt.Errorf("%s is not %s: %w", path, what, cmp.Or(edited, err)))
-	}
-	if header.Kind != kind {
-		return exit.Usagef("%s is not %s: its kind is %q", path, what, header.Kind)
-	}
-	if edited != nil {
-		return exit.Usage(fmt.Errorf("%s cannot be applied: %w (nothing was changed)", path, edited))
+	if err := read(text); err != nil {
+		return exit.Usage(fmt.Errorf("%s is not %s: %w (nothing was changed)", path, what, err), hints...)
 	}
 	return nil
 }

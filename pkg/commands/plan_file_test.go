@@ -253,7 +253,7 @@ func TestAnInvalidOrForeignPlanFileIsAUsageError(t *testing.T) {
 		"two documents":                 {edit: func(text string) string { return text + text }, says: "not a complete JSON document"},
 		"of another kind":               {edit: edit(`"kind": "Plan"`, `"kind": "ClusterStatus"`), says: `unsupported kind "ClusterStatus"`},
 		"of another version":            {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v9"), says: "must be cli.kubectl-fdb/v2"},
-		"of the first version":          {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v1"), says: "(cli.kubectl-fdb/v1): save a new plan with --dry-run -o json"},
+		"of the first version":          {edit: edit("cli.kubectl-fdb/v2", "cli.kubectl-fdb/v1"), says: "(cli.kubectl-fdb/v1): save a new plan"},
 		"with an item that was changed": {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "sha256:0`), says: "its digest does not match its items"},
 		"of an earlier version":         {edit: edit(`"fingerprint": "sha256:`, `"fingerprint": "", "was": "sha256:`), says: "was saved by an earlier version"},
 		"without a seed":                {edit: edit(`"seed": "42"`, `"seed": "x"`), says: "must be a number"},

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -56,6 +57,28 @@ func Unseal(text []byte) ([]byte, error) {
 		return canonical, fmt.Errorf("it was modified: %s %s not what was printed", phrase.List(edited), phrase.Is(len(edited)))
 	}
 	return canonical, nil
+}
+
+// ReadSaved reads a saved document of a kind. The error is why it is none of this version, or not as it was printed.
+func ReadSaved(text []byte, kind string, into any) error {
+	text, edited := Unseal(text)
+	if text == nil {
+		return edited
+	}
+	var header Document
+	err := errors.Join(json.Unmarshal(text, &header), json.Unmarshal(text, into))
+	switch {
+	case err != nil:
+		return cmp.Or(edited, fmt.Errorf("not a complete JSON document: %w", err))
+	case header.Kind != kind:
+		return fmt.Errorf("unsupported kind %q: must be %s", header.Kind, kind)
+	case header.APIVersion == FirstAPIVersion:
+		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan and approve that", header.APIVersion)
+	case header.APIVersion != APIVersion:
+		return fmt.Errorf("unsupported version %q: must be %s", header.APIVersion, APIVersion)
+	default:
+		return edited
+	}
 }
 
 // edits returns the fields that have another digest than the sealed one, or that only one of both has.

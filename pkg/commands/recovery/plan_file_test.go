@@ -32,6 +32,7 @@ func TestARecoveryPlanFileIsRefusedIfAnythingThatItShowsWasEdited(t *testing.T) 
 		"a second plan in other letters":     {`"plan":`, `"Plan":{},"plan":`, "it was modified: Plan"},
 		"the cluster":                        {`"cluster":"sample"`, `"cluster":"other"`, "it was modified: metadata"},
 		"the digests":                        {`"digests":`, `"was":`, "it has no digests"},
+		"the version":                        {"cli.kubectl-fdb/v2", "cli.kubectl-fdb/v9", "must be cli.kubectl-fdb/v2"},
 		"what is missing of half a document": {`}`, ``, "is not a recovery plan"},
 	} {
 		path := filepath.Join(t.TempDir(), "plan.json")

@@ -1,7 +1,6 @@
 package planned
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,15 +45,11 @@ type ApprovedItem struct {
 
 // ReadPlan reads a saved plan. The error is why it cannot be carried out.
 func ReadPlan(text []byte) (*ApprovedPlan, error) {
-	text, edited := inspect.Unseal(text)
-	if text == nil {
-		return nil, edited
-	}
 	p := &ApprovedPlan{}
-	if err := json.Unmarshal(text, p); err != nil {
-		return nil, cmp.Or(edited, fmt.Errorf("not a complete JSON document: %w", err))
+	if err := inspect.ReadSaved(text, "Plan", p); err != nil {
+		return nil, err
 	}
-	if err := cmp.Or(p.supported(), edited, p.check()); err != nil {
+	if err := p.check(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -63,20 +58,6 @@ func ReadPlan(text []byte) (*ApprovedPlan, error) {
 		return nil, fmt.Errorf("invalid seed %q: must be a number", p.Seed)
 	}
 	return p, nil
-}
-
-// supported returns an error for a document that is not a plan of this version.
-func (p *ApprovedPlan) supported() error {
-	switch {
-	case p.Kind != "Plan":
-		return fmt.Errorf("unsupported kind %q: must be Plan", p.Kind)
-	case p.APIVersion == inspect.FirstAPIVersion:
-		return fmt.Errorf("it was saved by an earlier version of this program (%s): save a new plan with --dry-run -o json and approve that", p.APIVersion)
-	case p.APIVersion != inspect.APIVersion:
-		return fmt.Errorf("unsupported version %q: must be %s", p.APIVersion, inspect.APIVersion)
-	default:
-		return nil
-	}
 }
 
 func (p *ApprovedPlan) check() error {
