@@ -102,32 +102,75 @@ func (v *vault) attend() *attendance {
 	return of
 }
 
-// beginsElsewhere are the commands whose examples change nothing here, with the tests of which they do.
-var beginsElsewhere = map[string]string{
-	"recover apply":          "TestARecoveryBeginsOnlyWhileItMay",
-	"backup delete":          "TestBackupDeleteRequiresMoreThanYesToConfirm",
-	"backup expire":          "TestBackupExpireDeletesOldDataAndKeepsTheRestRestorable",
-	"connection-string sync": "TestConnectionStringSync",
-	"coordinators repair":    "TestCoordinatorsRepair",
-	"failover":               "TestARegionBecomesPrimaryAndBack",
-	"restore abort":          "TestAnAbortedRestoreUnlocksTheDatabaseAndNeverRestarts",
-	"restore start":          "TestARestoreIsStartedByCommand",
+// scene is what a command has to change, where an example on a cluster without faults begins nothing.
+type scene struct {
+	// given is the cluster with its backup and restore; nil for one without faults.
+	given func(t *testing.T) *vault
+	// prepare changes it.
+	prepare func(v *vault)
+	// line is the command line; empty for the examples. What is typed approves it on a terminal.
+	line, typed string
 }
 
-// prepared has what the examples of some commands change.
-var prepared = map[string]func(v *vault){
-	"gc": func(v *vault) { v.exclude("10.99.0.9") },
-	"include": func(v *vault) {
+// elsewhere are the commands that begin nothing in any scene here, with the tests in which they do.
+var elsewhere = map[string]string{"recover apply": "TestARecoveryBeginsOnlyWhileItMay"}
+
+var scenes = map[string]scene{
+	"backup delete":          {given: stopped, line: "backup delete nightly", typed: "nightly\n"},
+	"backup expire":          {given: backedUp, line: "backup expire nightly --older-than 5m", typed: "nightly\n"},
+	"connection-string sync": {prepare: func(v *vault) { staleBoth(v.given) }},
+	"coordinators repair": {given: func(t *testing.T) *vault {
+		t.Helper()
+		v := &vault{given: coordinated(t, true)}
+		v.record = v.open
+		v.lose(1, false)
+		return v
+	}},
+	"failover": {prepare: func(v *vault) { v.inRegions("dc1", "dc2") }, line: "failover sample --to dc1 --yes"},
+	"gc":       {prepare: func(v *vault) { v.exclude("10.99.0.9") }},
+	"include": {prepare: func(v *vault) {
 		v.run("exclude", "sample", string(v.groupOf(v1beta2.ProcessClassStorage).ProcessGroupID), "--yes")
-	},
-	"locks allow":   func(v *vault) { v.locked(); v.run("locks", "deny", "sample", "dc2") },
-	"locks deny":    func(v *vault) { v.locked() },
-	"locks release": func(v *vault) { v.locked(); lockOf("dc1", "me@here", time.Hour)(v.given) },
-	"locks take":    func(v *vault) { v.locked() },
-	"maintenance off": func(v *vault) {
+	}},
+	"locks allow":   {prepare: func(v *vault) { v.locked(); v.run("locks", "deny", "sample", "dc2") }},
+	"locks deny":    {prepare: func(v *vault) { v.locked() }},
+	"locks release": {prepare: func(v *vault) { v.locked(); lockOf("dc1", "me@here", time.Hour)(v.given) }},
+	"locks take":    {prepare: func(v *vault) { v.locked() }},
+	"maintenance off": {prepare: func(v *vault) {
 		v.run("maintenance", "on", "sample", string(v.groupOf(v1beta2.ProcessClassStorage).FaultDomain), "--for", "2h")
-	},
-	"uncordon": func(v *vault) { v.cluster.Cordoned = map[string]bool{"node-3": true} },
+	}},
+	"restore abort": {given: restoring, line: "restore abort again", typed: "again\n"},
+	"restore start": {given: restorable, line: "restore start again --yes"},
+	"uncordon":      {prepare: func(v *vault) { v.cluster.Cordoned = map[string]bool{"node-3": true} }},
+}
+
+// open returns the scene of a command.
+func (s scene) open(t *testing.T) *vault {
+	t.Helper()
+	given := s.given
+	if given == nil {
+		given = newVault
+	}
+	v := given(t)
+	v.cluster.Tick(20 * time.Minute) // since the last recovery
+	if s.prepare != nil {
+		s.prepare(v)
+		v.cluster.Tick(20 * time.Minute)
+	}
+	if s.typed != "" {
+		v.input = &s.typed
+	}
+	return v
+}
+
+// inRegions has the spec name regions that the database does not have yet.
+func (v *vault) inRegions(database, primary string) {
+	region := func(dc string, priority int) v1beta2.Region {
+		return v1beta2.Region{Datacenters: []v1beta2.DataCenter{{ID: dc, Priority: priority}}}
+	}
+	spec := &v.cluster.Resource.Spec
+	spec.DataCenter, spec.LockOptions.DisableLocks = database, new(true)
+	spec.DatabaseConfiguration.UsableRegions = 2
+	spec.DatabaseConfiguration.Regions = []v1beta2.Region{region(database, 0), region(primary, 1)}
 }
 
 // locked makes the cluster one of several control-plane instances of its database.
@@ -138,7 +181,7 @@ func (v *vault) locked() {
 // The gates are evaluated immediately before the first change, and an operation of another run is respected, whatever
 // command it is: no example begins to change anything where one of the two refuses.
 func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
-	listed := append(slices.Collect(maps.Keys(beginsElsewhere)), slices.Collect(maps.Keys(prepared))...)
+	listed := append(slices.Collect(maps.Keys(elsewhere)), slices.Collect(maps.Keys(scenes))...)
 	defer func() {
 		if len(listed) > 0 {
 			t.Errorf("%q are no commands that change something", listed)
@@ -148,12 +191,16 @@ func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
 		listed = slices.DeleteFunc(listed, func(known string) bool { return known == path })
 		_, alone := d.Lacks[session.OneOperation]
 		_, ungated := d.Lacks[session.GatedByOperators]
-		if alone && ungated || d.Endless || beginsElsewhere[path] != "" {
+		if alone && ungated || d.Endless || elsewhere[path] != "" {
 			return
 		}
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			for line := range strings.Lines(cmd.Example) {
+			lines := cmd.Example
+			if line := scenes[path].line; line != "" {
+				lines = "  kubectl fdb " + line
+			}
+			for line := range strings.Lines(lines) {
 				if beginsOnlyIfItMay(t, cmd, strings.TrimSpace(line), d) {
 					return
 				}
@@ -166,12 +213,7 @@ func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
 // beginsOnlyIfItMay runs an example while it may not act, and then while it may. It reports whether it began then.
 func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.Declaration) bool {
 	t.Helper()
-	v := newVault(t)
-	v.cluster.Tick(20 * time.Minute) // since the last recovery
-	if prepare := prepared[session.PathOf(cmd)]; prepare != nil {
-		prepare(v)
-		v.cluster.Tick(20 * time.Minute)
-	}
+	v := scenes[session.PathOf(cmd)].open(t)
 	of := v.attend()
 	words, to := v.exampleWords(line, t.TempDir())
 	passes := slices.ContainsFunc(words, func(w string) bool {
@@ -180,7 +222,7 @@ func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.
 	if words == nil || to != "" || passes {
 		return false
 	}
-	if cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
+	if v.input == nil && cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
 		words = append(words, "--yes")
 	}
 	run := func() int {

@@ -15,24 +15,28 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
+// withData is a vault with a backup of data that is still there.
+func withData(t *testing.T) *vault {
+	t.Helper()
+	v := newVault(t)
+	v.fdbcli("writemode on; set greeting hello")
+	v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
+	v.cluster.FDB.Advance(time.Minute)
+	return v
+}
+
+// restorable is one whose data was deleted since.
+func restorable(t *testing.T) *vault {
+	t.Helper()
+	v := withData(t)
+	v.fdbcli(`writemode on; clearrange "" \xff`)
+	return v
+}
+
 func TestARestoreIsStartedByCommand(t *testing.T) {
-	full := func(t *testing.T) *vault {
-		t.Helper()
-		v := newVault(t)
-		v.fdbcli("writemode on; set greeting hello")
-		v.must(exit.ExitDone, "", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
-		v.cluster.FDB.Advance(time.Minute)
-		return v
-	}
-	empty := func(t *testing.T) *vault {
-		t.Helper()
-		v := full(t)
-		v.fdbcli(`writemode on; clearrange "" \xff`)
-		return v
-	}
 	done := func(t *testing.T) *vault {
 		t.Helper()
-		v := empty(t)
+		v := restorable(t)
 		v.must(exit.ExitDone, "", "restore", "start", "again", "--yes", "--wait")
 		return v
 	}
@@ -51,15 +55,15 @@ func TestARestoreIsStartedByCommand(t *testing.T) {
 		says   string
 		starts int
 	}{
-		"begins, and prints how to follow it": {given: empty, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore status again -w -n fdb --context test", starts: 1},
-		"waits until it is done":              {given: empty, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
+		"begins, and prints how to follow it": {given: restorable, args: []string{"--yes"}, says: "the database is locked until it completes; show its progress: kubectl fdb restore status again -w -n fdb --context test", starts: 1},
+		"waits until it is done":              {given: restorable, args: []string{"--yes", "--wait"}, says: "fdbrestore/again: the restore is completed", starts: 1},
 		"gives up in time":                    {given: func(t *testing.T) *vault { t.Helper(); v := restoring(t); return v }, args: []string{"--yes", "--wait", "--timeout", "5m"}, want: exit.ExitWaiting, says: "the restore is queued", starts: 1},
 		"what is done is not done again":      {given: done, args: []string{"--yes"}, says: "the restore is completed", starts: 1},
 		"what was aborted is not started":     {given: aborted, args: []string{"--yes"}, want: exit.ExitRefused, says: "delete the FoundationDBRestore and create it again", starts: 1},
-		"nothing is overwritten":              {given: full, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
-		"a dry run over data":                 {given: full, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
-		"a dry run":                           {given: empty, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
-		"not approved":                        {given: empty, want: exit.ExitUnconfirmed, says: "--yes"},
+		"nothing is overwritten":              {given: withData, args: []string{"--yes"}, want: exit.ExitRefused, says: "a restore never overwrites data: restore into a cluster without data"},
+		"a dry run over data":                 {given: withData, args: []string{"--dry-run"}, want: exit.ExitNo, says: "G-RESTORE"},
+		"a dry run":                           {given: restorable, args: []string{"--dry-run"}, want: exit.ExitNo, says: "data-restore"},
+		"not approved":                        {given: restorable, want: exit.ExitUnconfirmed, says: "--yes"},
 		"without agents":                      {given: newVault, args: []string{"--yes"}, want: exit.ExitWaiting, says: "no pod of a backup agent is ready"},
 	}
 	for name, tt := range tests {
