@@ -43,8 +43,12 @@ type Procedure struct {
 type Stepping struct {
 	// Session is that of the procedure. Its Lease is taken only while all gates hold, and what is done can be recorded.
 	Session session.Session
+	// Gates evaluates what must hold before a change, for a step that is a pass.
+	Gates func(ctx context.Context) ([]plan.Check, error)
 	// Report records a step that has ended.
 	Report func(step reconcile.Step, began time.Time, err error)
+	// Created names the resource that a step has created, in what is recorded from then on.
+	Created func(cluster *session.Cluster)
 }
 
 // stepping is a run of steps.
@@ -146,7 +150,7 @@ func (s *stepping) gatesHold(ctx context.Context) error {
 	if s.Session == nil {
 		return nil
 	}
-	checks, err := s.Session.Gates(ctx, live.GateOptions{Coexist: s.Coexist})
+	checks, err := s.gates(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -158,17 +162,25 @@ func (s *stepping) gatesHold(ctx context.Context) error {
 	return nil
 }
 
+func (s *stepping) gates(ctx context.Context) ([]plan.Check, error) {
+	return s.Session.Gates(ctx, live.GateOptions{Coexist: s.Coexist})
+}
+
 func (s *stepping) run(ctx context.Context) error {
 	if err := Audited(s.Env); err != nil {
 		return err
 	}
-	with := Stepping{Report: func(step reconcile.Step, began time.Time, err error) {
-		if err == nil {
-			s.acted, s.Env.Acted = s.acted+1, s.Env.Acted+1
-		}
-		s.audit.step(ctx, s.Procedure.Stage, step, began, err)
-		s.renewOperation(ctx, "")
-	}}
+	with := Stepping{
+		Gates:   s.gates,
+		Created: func(cluster *session.Cluster) { s.audit.about(plan.Snapshot{Cluster: cluster}) },
+		Report: func(step reconcile.Step, began time.Time, err error) {
+			if err == nil {
+				s.acted, s.Env.Acted = s.acted+1, s.Env.Acted+1
+			}
+			s.audit.step(ctx, s.Procedure.Stage, step, began, err)
+			s.renewOperation(ctx, "")
+		},
+	}
 	s.renewOperation(ctx, "") // it is stored with the Lease
 	if s.Session == nil {
 		s.begun = true

@@ -175,6 +175,19 @@ func TestGCRemovesNothingOnceAnOperatorRunsThatStartedDuringThePrompt(t *testing
 	}
 }
 
+// Ending exclusions is a pass of its own, which can begin long after the Lease was taken.
+func TestGCEndsNoExclusionOnceAnOperatorRunsThatStartedAfterTheLease(t *testing.T) {
+	g := littered(t)
+	s := g.sharing(&contended{refuseAt: 2})
+	code := g.gc(g.removing(nil), "sample", "--yes")
+	if code != exit.ExitRefused || !strings.Contains(g.err.String(), "G-OPERATOR") || s.gates != 2 {
+		t.Errorf("exit code %d after %d evaluations: %s%s", code, s.gates, &g.out, &g.err)
+	}
+	if !strings.Contains(g.fdbcli("exclude"), "10.99.0.9") {
+		t.Error("the exclusion has ended")
+	}
+}
+
 func TestGCRemovesNothingBesideTheOperationOfAnotherRun(t *testing.T) {
 	g := littered(t)
 	g.sharing(&contended{other: &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}})

@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -246,15 +247,15 @@ func (r *removal) endAll(ctx context.Context) error {
 	}
 	s := r.with.Session
 	p := reconcile.Pass{
-		Stages: stages.Including(operations.Inclusion{Targets: targets}), Observer: s, Actor: underLease{s}, Seed: r.env.Random(),
+		Stages: stages.Including(operations.Inclusion{Targets: targets}), Observer: s, Actor: underLease{s}, Seed: r.env.Random(), Gates: r.with.Gates,
 		Report: func(e reconcile.Event) {
 			if decided, is := e.(reconcile.StageDecided); is && decided.Hold != nil {
 				r.ended.holds = append(r.ended.holds, decided.Hold.Text())
 			}
 		},
 	}
-	if _, err := p.Run(ctx); err != nil {
-		return exit.CauseOf(ctx, err)
+	if done, err := p.Run(ctx); err != nil || done.Stopped != nil {
+		return exit.CauseOf(ctx, cmp.Or(err, done.Stopped))
 	}
 	var now plan.Snapshot
 	if err := s.Observe(ctx, &now, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
