@@ -241,6 +241,18 @@ func TestAnOperationIsAborted(t *testing.T) {
 	}
 }
 
+func TestTheRequestToAbortAnOperationHasAnAuditLine(t *testing.T) {
+	g, c := operated(t, nil)
+	g.endsAfter(c, 2)
+	if code := g.runOn(c, "operations", "abort", "sample", "--yes", "--reason", "wrong group"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+	}
+	all := g.audited()
+	if last := all[len(all)-1]; last.Action != "RequestAbort" || last.Subject != "run7" || last.Cluster != "sample" || last.UID != "1" || last.Reason != "wrong group" {
+		t.Errorf("the last line is %+v", last)
+	}
+}
+
 func TestOperationsAbortIsRefusedWithoutAnOperation(t *testing.T) {
 	g := up(t)
 	if code := g.run("operations", "abort", "sample", "--yes"); code != exit.ExitRefused || !strings.Contains(g.err.String(), "no operation on sample") {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,7 +46,7 @@ func NewCreate(env *session.Env) *cobra.Command {
 			return slices.Concat(cmdutil.Required(slices.Concat(
 				creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
 				creating("rbac.authorization.k8s.io", "roles"), creating("rbac.authorization.k8s.io", "rolebindings"),
-			)...), cmdutil.Optional("a missing resource definition is reported without its command", session.Permission{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}))
+			)...), cmdutil.Auditing(), cmdutil.Optional("a missing resource definition is reported without its command", session.Permission{Verb: "list", Group: "apps.foundationdb.org", Resource: "foundationdbclusters"}))
 		},
 	}, &cobra.Command{
 		Use:   "create NAME",
@@ -106,6 +107,7 @@ func (o createOptions) run(ctx context.Context, env *session.Env, name string) e
 	if err != nil {
 		return err
 	}
+	o.of = types.NamespacedName{Namespace: namespace, Name: name}
 	objects, err := o.objects(name, namespace)
 	if err != nil {
 		return err

@@ -1,7 +1,10 @@
 package install
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -11,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -191,5 +195,66 @@ func TestCreateDoesNotPromptWithoutATerminal(t *testing.T) {
 				t.Errorf("%v\n%s", err, g.env.ErrOut)
 			}
 		})
+	}
+}
+
+// audited returns the lines of the audit file.
+func (g *given) audited(t *testing.T) []audit.Entry {
+	t.Helper()
+	path, err := audit.Path(g.env.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entries []audit.Entry
+	for line := range strings.Lines(string(text)) {
+		var e audit.Entry
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+func TestEveryCreatedObjectHasAnAuditLine(t *testing.T) {
+	g := newGiven(t)
+	for _, run := range []func() error{
+		func() error { return g.create(t, "orders", "--version", "7.3.79", "--yes") },
+		func() error { return g.run(t, "crds", "--yes") },
+		func() error { return g.run(t, "rbac", "read", "--yes") },
+	} {
+		if err := run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counts := map[string]int{}
+	for _, e := range g.audited(t) {
+		counts[e.Action+" "+e.Cluster]++
+		if e.Stage != stageInstall || e.Result != audit.Done || e.Subject == "" || !strings.HasPrefix(e.Command, "kubectl fdb ") {
+			t.Errorf("line %+v", e)
+		}
+	}
+	if counts["CreateFoundationDBCluster orders"] != 1 || counts["CreateServiceAccount orders"] != 1 || counts["CreateCustomResourceDefinition "] != 3 || counts["CreateRole "] != 1 {
+		t.Errorf("lines %v", counts)
+	}
+}
+
+func TestNothingIsCreatedIfTheAuditFileCannotBeContinued(t *testing.T) {
+	g := newGiven(t)
+	path, err := audit.Path(g.env.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"create": g.create(t, "orders", "--version", "7.3.79", "--yes"), "install": g.run(t, "crds", "--yes")} {
+		if exit.Code(err) != exit.ExitRefused || g.changes > 0 {
+			t.Errorf("%s: %v after %d changes", name, err, g.changes)
+		}
 	}
 }

@@ -5,17 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -43,6 +49,8 @@ type options struct {
 	print bool
 	// command are the words of the command without flags of this type.
 	command []string
+	// of is the cluster that is created; in all else only its namespace is set.
+	of types.NamespacedName
 }
 
 func (o *options) add(cmd *cobra.Command) {
@@ -94,21 +102,55 @@ func (o options) install(ctx context.Context, env *session.Env, c client.Client,
 	if o.Intent() == session.Reads || create == 0 {
 		return items, cmp.Or(o.tryOut(ctx, env, c, items), o.differences(env, items))
 	}
-	if err := o.Approve(ctx, env, "Create "+phrase.Count(create, "object")+"?"); err != nil {
+	if err := o.create(ctx, env, c, items, create); err != nil {
 		return nil, err
 	}
+	return items, o.differences(env, items)
+}
+
+// stageInstall names creations in the audit, where other changes have the stage of a pass.
+const stageInstall plan.StageName = "Install"
+
+// create creates the missing objects, once that is approved.
+func (o options) create(ctx context.Context, env *session.Env, c client.Client, items []item, missing int) error {
+	return apply.CarryOut(ctx, env, o.of, apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: o.command,
+		Procedure: &apply.Procedure{
+			Stage: stageInstall, Work: missing, Continue: "create the rest",
+			Show: func(io.Writer) error { return nil }, Question: "Create " + phrase.Count(missing, "object") + "?",
+			Run: func(ctx context.Context, s apply.Stepping) error {
+				return reconcile.Steps{Report: s.Report, Now: env.Clock.Now}.CarryOut(ctx, o.steps(env, c, items, s))
+			},
+		},
+	})
+}
+
+// steps returns a step for each missing object.
+func (o options) steps(env *session.Env, c client.Client, items []item, s apply.Stepping) []reconcile.Step {
+	var steps []reconcile.Step
 	for n := range items {
-		if items[n].state != missing {
+		i := &items[n]
+		if i.state != missing {
 			continue
 		}
-		if err := createOne(ctx, c, items[n].object); err != nil {
-			return nil, exit.CauseOf(ctx, err)
-		}
-		items[n].state = installed
-		env.Acted++
-		layout.Entry(env.Out, "created    ", items[n].name())
+		steps = append(steps, reconcile.Step{
+			Kind: "Create" + i.object.GetKind(), Subject: i.object.GetName(), Words: "create " + i.name(),
+			Do: func(ctx context.Context) error {
+				created, err := createOne(ctx, c, i.object)
+				if err != nil {
+					return err
+				}
+				cluster := &v1beta2.FoundationDBCluster{}
+				if runtime.DefaultUnstructuredConverter.FromUnstructured(created.Object, cluster) == nil && cluster.Kind == "FoundationDBCluster" {
+					s.Created(cluster)
+				}
+				i.state = installed
+				layout.Entry(env.Out, "created    ", i.name())
+				return nil
+			},
+		})
 	}
-	return items, o.differences(env, items)
+	return steps
 }
 
 // lacking is why a creation cannot have all guarantees.
@@ -136,19 +178,19 @@ func (o options) tryOut(ctx context.Context, env *session.Env, c client.Client, 
 }
 
 // createOne creates an object, and reads back that the API server has all of it.
-func createOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
-	what := strings.ToLower(object.GetKind()) + " " + object.GetName()
-	if err := c.Create(ctx, object.DeepCopy()); err != nil {
-		return fmt.Errorf("create %s: %w", what, err)
+func createOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	what, created := strings.ToLower(object.GetKind())+" "+object.GetName(), object.DeepCopy()
+	if err := c.Create(ctx, created); err != nil {
+		return nil, fmt.Errorf("create %s: %w", what, err)
 	}
 	found, err := compare(ctx, c, object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if found != installed {
-		return fmt.Errorf("create %s: the API server accepted it, but what it stored is %s", what, found)
+		return nil, fmt.Errorf("create %s: the API server accepted it, but what it stored is %s", what, found)
 	}
-	return nil
+	return created, nil
 }
 
 // compare reads an object. It is installed if the API server has all that the manifest has; further

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,12 +38,14 @@ func newGiven(t *testing.T, objects ...client.Object) *given {
 	t.Helper()
 	g := &given{}
 	known := runtime.NewScheme()
-	if err := rbacv1.AddToScheme(known); err != nil {
+	if err := errors.Join(rbacv1.AddToScheme(known), corev1.AddToScheme(known)); err != nil {
 		t.Fatal(err)
 	}
 	g.api = fake.NewClientBuilder().WithScheme(known).WithObjects(objects...).WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
-			g.changes++
+			if _, event := o.(*corev1.Event); !event {
+				g.changes++
+			}
 			if u, is := o.(*unstructured.Unstructured); is && u.GetKind() == kindCRD { // as the API server does
 				condition := map[string]any{"type": "Established", "status": "True"}
 				if err := unstructured.SetNestedSlice(u.Object, []any{condition}, "status", "conditions"); err != nil {
@@ -52,13 +55,15 @@ func newGiven(t *testing.T, objects ...client.Object) *given {
 			return c.Create(ctx, o, options...)
 		},
 	}).Build()
+	variables := map[string]string{"XDG_STATE_HOME": t.TempDir()}
 	kube := genericclioptions.NewConfigFlags(false)
 	*kube.Namespace = "fdb"
 	g.env = &session.Env{
 		IOStreams:  genericiooptions.IOStreams{In: strings.NewReader(""), Out: &g.out, ErrOut: &g.out},
 		Kube:       kube,
 		Clock:      clocktesting.NewFakeClock(time.Now()),
-		Getenv:     func(string) string { return "" },
+		Getenv:     func(name string) string { return variables[name] },
+		Random:     func() uint64 { return 42 },
 		IsTerminal: func(any) bool { return g.terminal },
 		Client:     func() (client.Client, error) { return g.api, nil },
 	}

@@ -79,6 +79,7 @@ func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) 
 	if err != nil {
 		return err
 	}
+	o.of.Namespace = namespace
 	for _, object := range objects {
 		if object.GetKind() == "Role" {
 			object.SetNamespace(namespace)

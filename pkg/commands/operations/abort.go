@@ -1,9 +1,11 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -42,7 +44,7 @@ func newAbort(env *session.Env) *cobra.Command {
 		Lacks: session.Lacking("it requests that another run ends, as after Ctrl-C, and changes nothing of the cluster",
 			session.Plans, session.Overrides, session.GatedByOperators, session.OneOperation),
 		Needs: func() []session.Requirement {
-			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, cmdutil.TheResource()), cmdutil.Finding(), readingLeftovers())
+			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, cmdutil.TheResource()), cmdutil.Finding(), cmdutil.Auditing(), readingLeftovers())
 		},
 	}, &cobra.Command{
 		Use:   "abort [CLUSTER]",
@@ -97,17 +99,33 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return err
 	}
 	env.Logf("operation %s: %s", operation.ID, operation.Text())
-	if err := o.Approve(ctx, env, "Abort it?"); err != nil {
-		return err
-	}
-	if err := o.request(ctx, env, key, operation); err != nil {
-		return exit.CauseOf(ctx, err)
-	}
 	if o.Intent() == session.Reads {
-		return exit.AnswerError{Code: exit.ExitNo}
+		return cmp.Or(exit.CauseOf(ctx, o.request(ctx, env, key, operation)), error(exit.AnswerError{Code: exit.ExitNo}))
+	}
+	if err := apply.CarryOut(ctx, env, key, o.change(env, cluster, operation)); err != nil {
+		return err
 	}
 	env.Logf("requested; waiting until its run has finished the running action")
 	return o.wait(ctx, env, reader, operation)
+}
+
+// change requests the end of an operation.
+func (o abortOptions) change(env *session.Env, cluster *session.Cluster, operation reconcile.Operation) apply.Change {
+	key := client.ObjectKeyFromObject(cluster)
+	step := reconcile.Step{
+		Kind: "RequestAbort", Subject: operation.ID, Words: "request the end of operation " + operation.ID + ": " + operation.Text(),
+		Do: func(ctx context.Context) error { return o.request(ctx, env, key, operation) },
+	}
+	return apply.Change{
+		ChangeFlags: o.ChangeFlags, Args: []string{"operations", "abort", key.Name, "--id", operation.ID},
+		Procedure: &apply.Procedure{
+			Resource: cluster, Stage: "AbortOperation", Work: 1, Question: "Abort it?", Continue: "request it again",
+			Show: func(io.Writer) error { return nil },
+			Run: func(ctx context.Context, s apply.Stepping) error {
+				return reconcile.Steps{Report: s.Report, Now: env.Clock.Now}.CarryOut(ctx, []reconcile.Step{step})
+			},
+		},
+	}
 }
 
 // chosen returns the operation to abort.
