@@ -85,7 +85,7 @@ func TestStatusExitCodes(t *testing.T) {
 		"-A and a name":           {args: []string{"sample", "-A"}, want: exit.ExitUsage},
 		"an unknown output":       {args: []string{"-o", "xml"}, want: exit.ExitUsage},
 		"a template that is none": {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
-		"a column that is none":   {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
+		"a title without columns": {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
 		"an unknown cluster":      {args: []string{"other"}, want: exit.ExitUsage},
 		"which of two":            {given: func(g *given) { g.objects = append(g.objects, other()) }, args: nil, want: exit.ExitUsage},
 		"two arguments":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
@@ -276,6 +276,13 @@ func TestGetProcessGroupsSupportsAliasesAndOutputFormats(t *testing.T) {
 	g.run("get", "pg", "sample", "-o", "custom-columns=CLASS:.class,ROLES:.roles[0]", "--class", "storage", "--no-headers")
 	if diff := cmp.Diff(strings.Repeat("storage"+"   "+"storage\n", 3), g.out.String()); diff != "" {
 		t.Error(diff)
+	}
+	g.run("get", "pg", "sample", "-o", "custom-columns=class,PVC,PHASE:.podPhase", "--class", "log", "--no-headers")
+	if !strings.HasPrefix(g.out.String(), "log   sample-log-") || !strings.HasSuffix(g.out.String(), "-data   Running\n") {
+		t.Errorf("columns by title: %q", &g.out)
+	}
+	if code := g.run("get", "pg", "sample", "-o", "custom-columns=PODS"); code != exit.ExitUsage || !strings.Contains(g.err.String(), "no column PODS; the columns are CLUSTER, ID,") {
+		t.Errorf("a title that no column has: exit code %d: %s", code, &g.err)
 	}
 	if code := g.run("get", "pg", "sample", "--removing"); code != exit.ExitDone || g.out.Len() > 0 || !strings.Contains(g.err.String(), "no process group of sample matches") {
 		t.Errorf("an empty list: exit code %d, %s%s", code, &g.out, &g.err)

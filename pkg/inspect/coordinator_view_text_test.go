@@ -17,7 +17,7 @@ func TestCoordinatorTable(t *testing.T) {
 	for name, f := range map[string]inspect.Facts{"one leaves": marked, "no answer": unanswered(t)} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := ui.WriteCoordinators(&b, inspect.NewCoordinatorListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
+			if err := ui.WriteList(&b, inspect.NewCoordinatorListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

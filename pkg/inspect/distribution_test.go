@@ -30,7 +30,7 @@ func packed(t *testing.T, required bool) inspect.Facts {
 func TestWideListsShowDistributionKeysOfPackedPods(t *testing.T) {
 	wide := func(f inspect.Facts) string {
 		var b bytes.Buffer
-		if err := ui.WriteGroups(&b, inspect.NewGroupListView(meta, f), ui.ListOptions{Wide: true, Now: noon}); err != nil {
+		if err := ui.WriteList(&b, inspect.NewGroupListView(meta, f), ui.ListOptions{Wide: true, Now: noon}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

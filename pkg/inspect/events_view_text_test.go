@@ -33,7 +33,7 @@ func TestEventTimeline(t *testing.T) {
 		t.Errorf("process group %q", got)
 	}
 	var b bytes.Buffer
-	if err := ui.WriteEvents(&b, v, ui.ListOptions{Wide: true, Now: noon}); err != nil {
+	if err := ui.WriteList(&b, v, ui.ListOptions{Wide: true, Now: noon}); err != nil {
 		t.Fatal(err)
 	}
 	golden.RequireEqual(t, b.Bytes())

@@ -35,7 +35,7 @@ func TestExclusionTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			h := observed()
-			if err := ui.WriteExclusionStatus(&b, inspect.NewExclusionStatusView(meta, f, q, h), ui.ListOptions{Now: noon}); err != nil {
+			if err := ui.WriteList(&b, inspect.NewExclusionStatusView(meta, f, q, h), ui.ListOptions{Now: noon}); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())
@@ -43,7 +43,7 @@ func TestExclusionTable(t *testing.T) {
 	}
 	t.Run("list", func(t *testing.T) {
 		var b bytes.Buffer
-		if err := ui.WriteExclusions(&b, lists.NewExclusionListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
+		if err := ui.WriteList(&b, lists.NewExclusionListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
 			t.Fatal(err)
 		}
 		golden.RequireEqual(t, b.Bytes())

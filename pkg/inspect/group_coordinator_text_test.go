@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // deadCoordinator is a cluster one of whose coordinators does not answer: its process does not
@@ -59,8 +58,8 @@ func TestAnUnreachableCoordinatorIsStillListedAsACoordinator(t *testing.T) {
 			v := inspect.NewGroupListView(meta, f)
 			i := slices.IndexFunc(v.Items, func(g inspect.GroupView) bool { return g.ID == id })
 			g := v.Items[i]
-			if g.CoordinatorWords() != tc.words || !strings.Contains(ui.RolesCell(g), tc.roles) {
-				t.Errorf("coordinator %q, roles %q", g.CoordinatorWords(), ui.RolesCell(g))
+			if g.CoordinatorWords() != tc.words || !strings.Contains(g.RolesCell().Text, tc.roles) {
+				t.Errorf("coordinator %q, roles %q", g.CoordinatorWords(), g.RolesCell().Text)
 			}
 			text, err := json.Marshal(g)
 			var back inspect.GroupView

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -35,7 +36,7 @@ func TestGroupTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Now = noon
 			var b bytes.Buffer
-			if err := ui.WriteGroups(&b, inspect.NewGroupListView(meta, busy(t)), o); err != nil {
+			if err := ui.WriteList(&b, inspect.NewGroupListView(meta, busy(t)), o); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())
@@ -46,7 +47,7 @@ func TestGroupTable(t *testing.T) {
 func TestProcessGroupTableWithoutADatabaseStatus(t *testing.T) {
 	v := inspect.NewGroupListView(meta, unanswered(t))
 	var b bytes.Buffer
-	if err := ui.WriteGroups(&b, v, ui.ListOptions{Now: noon}); err != nil {
+	if err := ui.WriteList(&b, v, ui.ListOptions{Now: noon}); err != nil {
 		t.Fatal(err)
 	}
 	if len(v.Warnings) != 1 || v.Source != inspect.SourceResource {
@@ -79,8 +80,8 @@ func TestConditionStartTimesAreUnknownOnFirstObservation(t *testing.T) {
 			if diff := cmp.Diff(tc.want, v.Since); diff != "" {
 				t.Error(diff)
 			}
-			if cell := ui.ConditionsCell((inspect.GroupView{Conditions: []inspect.ConditionView{v}}), ui.ListOptions{Now: noon}); tc.want == nil && cell != "PodFailing(?)" {
-				t.Errorf("got %s", cell)
+			if cell := (inspect.GroupView{Conditions: []inspect.ConditionView{v}}).ConditionsCell(list.At{Now: noon}); tc.want == nil && cell.Text != "PodFailing(?)" {
+				t.Errorf("got %s", cell.Text)
 			}
 		})
 	}

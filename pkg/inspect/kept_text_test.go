@@ -30,7 +30,7 @@ func keeping(t *testing.T) inspect.Facts {
 func TestKeptGroupsAreShownInGroupsDescribeAndStatus(t *testing.T) {
 	f := keeping(t)
 	var groups, description bytes.Buffer
-	if err := ui.WriteGroups(&groups, inspect.NewGroupListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
+	if err := ui.WriteList(&groups, inspect.NewGroupListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
 		t.Fatal(err)
 	}
 	line := func(program string) func(...string) string {

@@ -25,6 +25,8 @@ type NodeListView struct {
 // NodeView is one node. Fields of the Node object are null when it could not be read.
 type NodeView struct {
 	Name string `json:"name"`
+	// Zones are the fault domains of the process groups on it.
+	Zones []string `json:"zones"`
 	// Exists is false for a deleted node that pods refer to.
 	Exists        *bool `json:"exists"`
 	Ready         *bool `json:"ready"`
@@ -119,8 +121,11 @@ func (f Facts) coordinatorGroups() []string {
 }
 
 func (f Facts) Node(name string, groups []*v1beta2.ProcessGroupStatus, coordinators []string) NodeView {
-	v := NodeView{Name: name, ProcessGroups: []string{}, Classes: map[string]int{}}
+	v := NodeView{Name: name, Zones: []string{}, ProcessGroups: []string{}, Classes: map[string]int{}}
 	for _, g := range groups {
+		if zone := f.Group(g).Zone; zone != "" && !slices.Contains(v.Zones, zone) {
+			v.Zones = append(v.Zones, zone)
+		}
 		v.ProcessGroups = append(v.ProcessGroups, string(g.ProcessGroupID))
 		v.Classes[string(g.ProcessClass)]++
 		if slices.Contains(coordinators, string(g.ProcessGroupID)) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -40,7 +41,7 @@ func TestATaintRuleThatNeverEndsIsShownAsNever(t *testing.T) {
 			f.Nodes["node-1"].Spec.Taints[0].Key = "drain"
 			f.Recorded.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Hour))
 			v := f.Node("node-1", f.GroupsByNode()["node-1"], nil)
-			if diff := cmp.Diff([]string{"drain=soon:NoSchedule", tc.rules, "120m", tc.detect, tc.replace}, ui.TaintCells(v, ui.ListOptions{Now: noon})); diff != "" {
+			if diff := cmp.Diff([]string{"drain=soon:NoSchedule", tc.rules, "120m", tc.detect, tc.replace}, cellsOf(v, "TAINTS", "MATCHED-RULE", "TAINTED-FOR", "DETECT-IN", "REPLACE-IN")); diff != "" {
 				t.Errorf("cells (-want +got):\n%s", diff)
 			}
 			text, err := json.Marshal(v)
@@ -71,6 +72,17 @@ func TestATaintRuleThatNeverEndsIsShownAsNever(t *testing.T) {
 	}
 }
 
+// cellsOf returns some cells of a node.
+func cellsOf(v inspect.NodeView, titles ...string) []string {
+	l := inspect.NodeListView{Items: []inspect.NodeView{v}}.List()
+	var cells []string
+	for _, title := range titles {
+		c, _ := l.Column(title)
+		cells = append(cells, c.Cell(list.At{Now: noon}, 0).Text)
+	}
+	return cells
+}
+
 func TestNodeTable(t *testing.T) {
 	noted := of(inspecttest.Tainted(t))
 	noted.Recorded.ProcessGroup("storage-1").SetCondition(v1beta2.ConditionNodeTaintDetected, noon.Add(-2*time.Minute))
@@ -83,7 +95,7 @@ func TestNodeTable(t *testing.T) {
 	for name, f := range map[string]inspect.Facts{"noted": noted, "not noted": of(inspecttest.Tainted(t)), "hidden": hidden} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := ui.WriteNodes(&b, inspect.NewNodeListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
+			if err := ui.WriteList(&b, inspect.NewNodeListView(meta, f), ui.ListOptions{Now: noon}); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

@@ -37,7 +37,7 @@ func WriteGroupDescription(w io.Writer, v describe.GroupDescription, o StatusOpt
 	p.fact("Class", g.Class)
 	p.fact("Zone", phrase.Or(g.Zone, phrase.UnknownCell))
 	p.fact("Addresses", phrase.Or(strings.Join(g.Addresses, ", "), phrase.Nothing))
-	p.fact("Roles", RolesCell(g))
+	p.fact("Roles", g.RolesCell().Text)
 	if ptr.Deref(g.Coordinator, false) {
 		p.fact("Coordinator", g.CoordinatorWords())
 	}

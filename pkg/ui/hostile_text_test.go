@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/changes"
@@ -35,16 +38,21 @@ var renderers = map[string]any{
 	"orphans.Write": orphans.Write, "rebuild.Write": rebuild.Write, "runbooks.WriteForecast": runbooks.WriteForecast, "runbooks.WriteJUnit": runbooks.WriteJUnit, "runbooks.WriteList": runbooks.WriteList, "runbooks.WriteReport": runbooks.WriteReport,
 	"workload.WriteProcesses": workload.WriteProcesses, "workload.WriteReport": workload.WriteReport, "workload.WriteReportTable": workload.WriteReportTable, "workload.WriteTop": workload.WriteTop,
 	"ui.WriteAccess": ui.WriteAccess, "ui.WriteBackupDescription": ui.WriteBackupDescription, "ui.WriteBackupList": ui.WriteBackupList, "ui.WriteBackupStatus": ui.WriteBackupStatus, "ui.WriteCan": ui.WriteCan, "ui.WriteClients": ui.WriteClients,
-	"ui.WriteClusterDescription": ui.WriteClusterDescription, "ui.WriteConfiguration": ui.WriteConfiguration, "ui.WriteConnectionStringDrift": ui.WriteConnectionStringDrift, "ui.WriteCoordinatorDiagnosis": ui.WriteCoordinatorDiagnosis, "ui.WriteCoordinators": ui.WriteCoordinators,
-	"ui.WriteEvacuation": ui.WriteEvacuation, "ui.WriteEvents": ui.WriteEvents, "ui.WriteExclusionStatus": ui.WriteExclusionStatus, "ui.WriteExclusions": ui.WriteExclusions, "ui.WriteGroupDescription": ui.WriteGroupDescription, "ui.WriteGroups": ui.WriteGroups,
-	"ui.WriteHistory": ui.WriteHistory, "ui.WriteKinds": ui.WriteKinds, "ui.WriteLeftovers": ui.WriteLeftovers, "ui.WriteLocks": ui.WriteLocks, "ui.WriteLog": ui.WriteLog, "ui.WriteMaintenance": ui.WriteMaintenance, "ui.WriteNodes": ui.WriteNodes,
+	"ui.WriteClusterDescription": ui.WriteClusterDescription, "ui.WriteConfiguration": ui.WriteConfiguration, "ui.WriteConnectionStringDrift": ui.WriteConnectionStringDrift, "ui.WriteCoordinatorDiagnosis": ui.WriteCoordinatorDiagnosis,
+	"ui.WriteEvacuation": ui.WriteEvacuation, "ui.WriteGroupDescription": ui.WriteGroupDescription, "process groups": writeList[inspect.GroupListView],
+	"ui.WriteHistory": ui.WriteHistory, "ui.WriteKinds": ui.WriteKinds, "ui.WriteLeftovers": ui.WriteLeftovers, "ui.WriteLocks": ui.WriteLocks, "ui.WriteLog": ui.WriteLog, "ui.WriteMaintenance": ui.WriteMaintenance, "nodes": writeList[inspect.NodeListView], "coordinators": writeList[inspect.CoordinatorListView], "events": writeList[inspect.EventListView], "exclusion status": writeList[inspect.ExclusionStatusView], "exclusions": writeList[lists.ExclusionListView],
 	"ui.WriteOperationStatus": ui.WriteOperationStatus, "ui.WriteOperations": ui.WriteOperations, "ui.WritePlan": ui.WritePlan, "ui.WriteProcesses": ui.WriteProcesses, "ui.WriteProgress": ui.WriteProgress, "ui.WriteRecoveryPlan": ui.WriteRecoveryPlan,
 	"ui.WriteRecoveryReport": ui.WriteRecoveryReport, "ui.WriteRecoveryVerification": ui.WriteRecoveryVerification, "ui.WriteRestoreStatus": ui.WriteRestoreStatus, "ui.WriteRun": ui.WriteRun, "ui.WriteStatus": ui.WriteStatus, "ui.WriteStatusList": ui.WriteStatusList,
 	"ui.WriteTree": ui.WriteTree, "ui.WriteVersion": ui.WriteVersion, "ui.WriteWait": ui.WriteWait, "ui.WriteWhy": ui.WriteWhy, "ui.WriteWhyList": ui.WriteWhyList, "ui.WriteWhyListTable": ui.WriteWhyListTable, "ui.WriteWhyTable": ui.WriteWhyTable,
 }
 
+// writeList prints a document whose items have declared columns.
+func writeList[V list.Document](w io.Writer, v V, o ui.ListOptions) error {
+	return ui.WriteList(w, v, o)
+}
+
 // encoders print any document as data: TestDocumentsNameCharactersThatControlATerminal.
-var encoders = []string{"ui.WriteJSON", "ui.WriteIndentedJSON", "ui.WriteXML"}
+var encoders = []string{"ui.WriteJSON", "ui.WriteIndentedJSON", "ui.WriteXML", "ui.WriteList"}
 
 // hostileParts are what a text of a cluster can have: what terminals, pipelines and markup obey.
 var hostileParts = []string{

@@ -1,6 +1,12 @@
 package ui
 
-import "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+import (
+	"io"
+	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
 
 // Table is a list that fits the terminal it is printed on.
 type Table = layout.Table
@@ -12,6 +18,43 @@ func (o ListOptions) table(columns []layout.Column, wide ...string) Table {
 	}
 	return Table{Columns: columns, NoHeaders: o.NoHeaders}
 }
+
+// WriteList prints a row per item of a document, and its remarks. Without headers there are rows only.
+func WriteList(w io.Writer, v list.Document, o ListOptions) error {
+	if err := o.declared(v.List()).Write(w); err != nil || o.NoHeaders {
+		return err
+	}
+	noted, has := v.(list.Noted)
+	if !has {
+		return nil
+	}
+	for i, note := range noted.Notes() {
+		if i == 0 {
+			layout.Line(w, "")
+		}
+		layout.Line(w, "%s", note)
+	}
+	return nil
+}
+
+// declared returns the table of a list: the columns of -o wide, or those without it.
+func (o ListOptions) declared(l list.Table) Table {
+	columns := l.Columns
+	if !o.Wide {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c list.Column[int]) bool { return c.Place.IsWide() })
+	}
+	t := Table{Columns: layout.Of(columns), NoHeaders: o.NoHeaders}
+	for i := range l.Rows {
+		row := make([]string, len(columns))
+		for j, c := range columns {
+			row[j] = c.Cell(o.at(), i).Text
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (o ListOptions) at() list.At { return list.At{Now: o.Now, Absolute: o.Absolute} }
 
 // plainColumns are columns that stay.
 func plainColumns(names ...string) []layout.Column {

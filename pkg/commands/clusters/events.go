@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // eventsOptions are the options of `kubectl fdb events`.
@@ -144,10 +143,10 @@ func (o *eventsOptions) show(env *session.Env, v inspect.EventListView) error {
 	for i, e := range v.Items {
 		names[i] = e.Object
 	}
-	return o.Print(env.Out, format.Printable{Document: v, Names: names, Stream: o.watch, Table: func(w io.Writer) error {
-		if len(v.Items) == 0 {
-			return nil
-		}
-		return ui.WriteEvents(w, v, o.List(env))
-	}})
+	p := o.Listed(env, v, names)
+	p.Stream = o.watch
+	if len(v.Items) == 0 {
+		p.Table = func(io.Writer) error { return nil }
+	}
+	return o.Print(env.Out, p)
 }

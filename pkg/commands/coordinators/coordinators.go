@@ -2,7 +2,6 @@ package coordinators
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,8 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // NewCoordinators is the parent of the coordinators commands. It does nothing by itself.
@@ -59,10 +56,8 @@ func (o *getOptions) view(ctx context.Context, env *session.Env, key types.Names
 		return cmdutil.Output{}, err
 	}
 	v := inspect.NewCoordinatorListView(env.Metadata(key), facts)
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("coordinator", v.Items, func(c inspect.CoordinatorDetailView) string { return c.Address }),
-		Table: func(w io.Writer) error { return ui.WriteCoordinators(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("coordinator", v.Items, func(c inspect.CoordinatorDetailView) string { return c.Address })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	if len(v.Items) == 0 {
 		r.None = key.Name + " has no coordinators yet: it has no connection string"
 	}

@@ -3,7 +3,6 @@ package groups
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,8 +13,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // NewExclusion is the parent of the exclusion commands. It does nothing by itself.
@@ -71,10 +68,8 @@ func (o *exclusionListOptions) view(ctx context.Context, env *session.Env, key t
 		return cmdutil.Output{}, Unanswered(facts, "the exclusions")
 	}
 	v := lists.NewExclusionListView(env.Metadata(key), facts)
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("exclusion", v.Items, func(e lists.ExclusionView) string { return e.Target }),
-		Table: func(w io.Writer) error { return ui.WriteExclusions(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("exclusion", v.Items, func(e lists.ExclusionView) string { return e.Target })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	if len(v.Items) == 0 {
 		r.None = "no exclusions in the database of " + key.Name
 	}

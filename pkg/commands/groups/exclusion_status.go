@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"io"
 	"slices"
 	"time"
 
@@ -15,8 +14,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // exclusionStatusOptions are the options of `kubectl fdb exclusion status`.
@@ -110,10 +107,7 @@ func (o exclusionStatusOptions) view(ctx context.Context, env *session.Env, key 
 	}, h)
 	r := cmdutil.Output{
 		Warnings: v.Warnings, Code: drainCode(v),
-		Printable: format.Printable{
-			Document: v, Names: drainNames(v),
-			Table: func(w io.Writer) error { return ui.WriteExclusionStatus(w, v, o.List(env)) },
-		},
+		Printable: o.Listed(env, v, drainNames(v)),
 	}
 	if v.Safe == nil {
 		r.Warnings = append(slices.Clone(v.Warnings), v.Summary)

@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // groupsOptions are the options of `kubectl fdb get process-groups`.
@@ -48,6 +45,9 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 
   # List those without a pod, in all clusters
   kubectl fdb get pg -A --condition MissingPod
+
+  # Choose columns by their titles, and fields of the document by their paths
+  kubectl fdb get pg sample-cluster -o custom-columns=ID,CONDITIONS,POD:.pod
 
   # Print IDs, for scripts
   kubectl fdb get pg sample-cluster --class storage -o name`,
@@ -97,10 +97,8 @@ func (o groupsOptions) view(ctx context.Context, env *session.Env, key types.Nam
 }
 
 func (o groupsOptions) listed(env *session.Env, v inspect.GroupListView, none string) cmdutil.Output {
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("processgroup", v.Items, func(g inspect.GroupView) string { return g.ID }),
-		Table: func(w io.Writer) error { return ui.WriteGroups(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("processgroup", v.Items, func(g inspect.GroupView) string { return g.ID })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	if len(v.Items) == 0 {
 		r.None = none
 	}

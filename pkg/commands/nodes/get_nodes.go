@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,8 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // nodesOptions are the options of `kubectl fdb get nodes`.
@@ -61,10 +58,8 @@ func (o *nodesOptions) view(ctx context.Context, env *session.Env, key types.Nam
 		newView = inspect.NewAllNodesView
 	}
 	v := newView(env.Metadata(key), facts)
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("node", v.Items, func(n inspect.NodeView) string { return n.Name }),
-		Table: func(w io.Writer) error { return ui.WriteNodes(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("node", v.Items, func(n inspect.NodeView) string { return n.Name })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	if len(v.Items) == 0 {
 		r.None = "no pod of " + key.Name + " runs on a node"
 	}

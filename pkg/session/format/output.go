@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -85,6 +86,9 @@ type Printable struct {
 	Table    func(w io.Writer) error
 	// Stream is true for a document that is followed by others of its kind.
 	Stream bool
+
+	declared list.Table
+	at       list.At
 }
 
 func (o Flags) Print(w io.Writer, p Printable) error {
@@ -106,7 +110,7 @@ func (o Flags) Print(w io.Writer, p Printable) error {
 		}
 		return nil
 	case "custom-columns":
-		return o.writeColumns(w, p.Document, template)
+		return o.writeColumns(w, p, template)
 	case "jsonpath", "jsonpath-as-json", "go-template":
 		return o.writeTemplate(w, p.Document)
 	default:

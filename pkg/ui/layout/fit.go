@@ -8,17 +8,23 @@ import (
 // Column declares a column of a table, and what happens to it where the table is too wide.
 type Column struct {
 	Name string
+	// Meaning is one sentence about its cells; empty for a column that is not declared.
+	Meaning string
 	// Drop orders the columns that a narrow terminal leaves out: the highest goes first. Columns
 	// with 0 stay: those that identify a row, and its state.
 	Drop int
-	// Min is the width, in cells, down to which cells are wrapped; with 0 they stay on one line as
+	// Min is the width, in cells, down to which cells are wrapped or cut; with 0 they stay whole as
 	// long as another column can give way.
 	Min int
 	// Below prints cells below their row where the table is too wide; with Min only where wrapping
 	// them does not help.
 	Below bool
-	// WideOnly leaves the column out on terminals, except with -o wide.
-	WideOnly bool
+	// Roomy leaves the column out where there is no room for it beside all others.
+	Roomy bool
+	// Optional leaves the column out where no row has a value.
+	Optional bool
+	// Right aligns cells to the right, where they are cut.
+	Right bool
 }
 
 // Fitted is how a table is printed.
@@ -38,28 +44,55 @@ const (
 	minWidth = 3
 	// longestWord is the width of words that are not broken as long as another column can give way.
 	longestWord = 48
+	// cutText is the width down to which a sentence is cut that cannot stand below its row.
+	cutText = 24
 )
 
 // Nothing is the cell of a value that does not exist.
 const Nothing = "-"
 
-// Fit decides which columns of a table are printed within width cells, and how wide. Where the
-// table is too wide, columns that can stand below go there; then the least important are dropped
-// until the rest fits when wrapped; then the widest are wrapped. With a width of 0 all columns are
-// printed as wide as their cells.
-func Fit(width int, columns []Column, rows [][]string) Fitted {
-	f := fitting{columns: columns, rows: rows, width: width}
-	for i, c := range columns {
-		if width == 0 || !c.WideOnly {
+// Grid is a table that has to fit a width.
+type Grid struct {
+	Columns []Column
+	Rows    int
+	// Cell returns a cell; empty for a row that has no cells.
+	Cell func(row, column int) string
+	// Cut is whether cells that are too long are cut, so that no word in them has to stay whole; else
+	// they are wrapped.
+	Cut bool
+}
+
+// Fit decides which columns are printed within width cells, and how wide. Where the table is too
+// wide, columns that need room beside all others go first; then those that can stand below go
+// there; then the least important are dropped until the rest fits at its minimum; then the widest
+// are narrowed. With a width of 0 all columns are printed as wide as their cells.
+func (g Grid) Fit(width int) Fitted {
+	f := fitting{columns: g.Columns, width: width, sizes: make([]size, len(g.Columns))}
+	for i, c := range g.Columns {
+		f.sizes[i] = g.measure(i)
+		if !c.Optional || !f.sizes[i].empty {
 			f.shown = append(f.shown, i)
 		}
 	}
-	if width == 0 || f.total(f.natural, usualGap) <= width {
-		return f.fitted(usualGap)
+	gap := usualGap
+	if g.Cut {
+		gap = narrowGap
 	}
-	f.putBelow()
-	for f.total(f.minimum, narrowGap) > width {
-		i := f.leastImportant()
+	for width > 0 && f.total(natural, gap) > width {
+		i := f.leastImportant(func(c Column) bool { return c.Roomy })
+		if i < 0 {
+			break
+		}
+		f.shown = without(f.shown, i)
+	}
+	if width == 0 || f.total(natural, gap) <= width {
+		return f.fitted(gap)
+	}
+	if !g.Cut {
+		f.putBelow()
+	}
+	for f.total(least, narrowGap) > width {
+		i := f.leastImportant(func(c Column) bool { return c.Drop > 0 })
 		if i < 0 {
 			break
 		}
@@ -68,79 +101,86 @@ func Fit(width int, columns []Column, rows [][]string) Fitted {
 	return f.fitted(narrowGap)
 }
 
+// size is what a column needs: natural is its width without wrapping or cutting, least the width
+// down to which it is narrowed. It is empty where no row has a value.
+type size struct {
+	natural, least int
+	empty          bool
+}
+
+func natural(s size) int { return s.natural }
+
+func least(s size) int { return s.least }
+
+// measure returns the size of a column. No ID in a list that is wrapped is broken for another column.
+func (g Grid) measure(column int) size {
+	c := g.Columns[column]
+	title, longest := Cells(c.Name), 0
+	s := size{natural: title, empty: true}
+	for row := range g.Rows {
+		cell := g.Cell(row, column)
+		s.natural = max(s.natural, Cells(cell))
+		s.empty = s.empty && (cell == Nothing || cell == "")
+		if c.Min == 0 || g.Cut {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(cell, func(r rune) bool { return r == ' ' || r == ',' }) {
+			longest = max(longest, Cells(word)+1)
+		}
+	}
+	s.least = s.natural
+	switch {
+	case g.Cut && c.Below && c.Min == 0:
+		s.least = min(s.natural, cutText)
+	case c.Min > 0:
+		s.least = min(s.natural, max(c.Min, title, min(longest, longestWord)))
+	}
+	return s
+}
+
 type fitting struct {
 	columns      []Column
-	rows         [][]string
+	sizes        []size
 	width        int
 	shown, below []int
 }
 
-// natural is the width of a column that is not wrapped.
-func (f *fitting) natural(i int) int {
-	n := Cells(f.columns[i].Name)
-	for _, row := range f.rows {
-		n = max(n, Cells(row[i]))
-	}
-	return n
-}
-
-// minimum is the width down to which a column is wrapped: no ID in a list is broken for another column.
-func (f *fitting) minimum(i int) int {
-	n, c := f.natural(i), f.columns[i]
-	if c.Min == 0 {
-		return n
-	}
-	longest := 0
-	for _, row := range f.rows {
-		for word := range strings.FieldsFuncSeq(row[i], func(r rune) bool { return r == ' ' || r == ',' }) {
-			longest = max(longest, Cells(word)+1)
-		}
-	}
-	return min(n, max(c.Min, Cells(c.Name), min(longest, longestWord)))
-}
-
-func (f *fitting) total(of func(int) int, gap int) int {
+func (f *fitting) total(of func(size) int, gap int) int {
 	n := gap * max(0, len(f.shown)-1)
 	for _, i := range f.shown {
-		n += of(i)
+		n += of(f.sizes[i])
 	}
 	return n
 }
 
-// putBelow moves columns that can stand below out of the table until the rest fits when wrapped,
+// putBelow moves columns that can stand below out of the table until the rest fits at its minimum,
 // the last first.
 func (f *fitting) putBelow() {
 	for _, i := range slices.Backward(slices.Clone(f.shown)) {
-		if f.columns[i].Below && f.total(f.minimum, narrowGap) > f.width {
+		if f.columns[i].Below && f.total(least, narrowGap) > f.width {
 			f.shown = without(f.shown, i)
 			f.below = slices.Insert(f.below, 0, i)
 		}
 	}
 }
 
-// leastImportant returns the column to drop next: one without any value, else by its order; -1 if
-// all have to stay.
-func (f *fitting) leastImportant() int {
+// leastImportant returns the column to drop next among some: one without any value, else by its
+// order; -1 if there is none.
+func (f *fitting) leastImportant(among func(Column) bool) int {
 	best, rank := -1, 0
 	for _, i := range f.shown {
+		if !among(f.columns[i]) {
+			continue
+		}
 		drop := f.columns[i].Drop
-		if drop > 0 && f.empty(i) {
+		if f.sizes[i].empty {
 			drop += 1 << 16
 		}
-		if drop >= rank && drop > 0 {
+		if drop >= rank {
 			best, rank = i, drop
 		}
 	}
 	return best
-}
-
-func (f *fitting) empty(i int) bool {
-	for _, row := range f.rows {
-		if row[i] != Nothing && row[i] != "" {
-			return false
-		}
-	}
-	return true
 }
 
 // fitted narrows the widest columns until all fit: first down to their minimum, then those that
@@ -149,21 +189,21 @@ func (f *fitting) fitted(gap int) Fitted {
 	r := Fitted{Shown: f.shown, Below: f.below, Gap: gap, Widths: make([]int, len(f.shown))}
 	total := gap * max(0, len(f.shown)-1)
 	for at, i := range f.shown {
-		r.Widths[at] = f.natural(i)
+		r.Widths[at] = f.sizes[i].natural
 		total += r.Widths[at]
 	}
 	if f.width == 0 {
 		return r
 	}
-	least := make([]int, len(f.shown))
+	minima := make([]int, len(f.shown))
 	for at, i := range f.shown {
-		least[at] = f.minimum(i)
+		minima[at] = f.sizes[i].least
 	}
-	total = narrow(r.Widths, least, total, f.width)
-	for at := range least {
-		least[at] = minWidth
+	total = narrow(r.Widths, minima, total, f.width)
+	for at := range minima {
+		minima[at] = minWidth
 	}
-	narrow(r.Widths, least, total, f.width)
+	narrow(r.Widths, minima, total, f.width)
 	return r
 }
 

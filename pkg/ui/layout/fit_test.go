@@ -15,7 +15,7 @@ import (
 func randomTable(r *rand.Rand) Table {
 	t := Table{Columns: []Column{{Name: "ID"}, {Name: "STATE"}}, NoHeaders: r.IntN(4) == 0}
 	for i := range 1 + r.IntN(10) {
-		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("COLUMN-%d", i), Drop: r.IntN(5), Min: r.IntN(3) * 7, Below: r.IntN(5) == 0, WideOnly: r.IntN(8) == 0})
+		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("COLUMN-%d", i), Drop: r.IntN(5), Min: r.IntN(3) * 7, Below: r.IntN(5) == 0, Roomy: r.IntN(8) == 0})
 	}
 	for i := range r.IntN(20) {
 		row := []string{fmt.Sprintf("%s-%d", []string{"storage", "a-long-prefix-stateless"}[r.IntN(2)], i), []string{"ok", "not-reporting"}[r.IntN(2)]}
@@ -38,13 +38,13 @@ func TestATableFitsItsTerminal(t *testing.T) {
 		if n := widestIn(b.String()); n > width {
 			t.Fatalf("%d cells in a width of %d:\n%s", n, width, &b)
 		}
-		if all := Fit(1<<16, table.Columns, table.Rows); len(all.Below) > 0 || len(all.Shown) != len(table.Columns)-wideOnly(table) {
+		if all := table.fit(1<<16, table.Columns); len(all.Below) > 0 || len(all.Shown) != len(table.Columns) {
 			t.Fatalf("a wide terminal shows %v, and %v below", all.Shown, all.Below)
 		}
-		f := Fit(width, table.Columns, table.Rows)
+		f := table.fit(width, table.Columns)
 		for i, c := range table.Columns {
 			shown := slices.Contains(f.Shown, i) || slices.Contains(f.Below, i)
-			if c.Drop == 0 && !c.WideOnly && !shown {
+			if c.Drop == 0 && !c.Roomy && !shown {
 				t.Fatalf("dropped %s, which has to stay", c.Name)
 			}
 		}
@@ -57,7 +57,7 @@ func TestTableColumnsAreDroppedByPriority(t *testing.T) {
 	cell := strings.Repeat("x", 20)
 	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
 	for width, want := range map[int][]int{100: {0, 1, 2, 3, 4}, 79: {0, 1, 2, 3}, 60: {0, 1, 3}, 40: {0, 1}, 20: {0}} {
-		if got := Fit(width, columns, rows).Shown; !slices.Equal(got, want) {
+		if got := (Table{Rows: rows}).fit(width, columns).Shown; !slices.Equal(got, want) {
 			t.Errorf("at %d shows %v, want %v", width, got, want)
 		}
 	}
@@ -107,13 +107,16 @@ PG-001
 	}
 }
 
-func wideOnly(t Table) (n int) {
-	for _, c := range t.Columns {
-		if c.WideOnly {
-			n++
+// A column that needs room never narrows or displaces another one.
+func TestARoomyColumnShowsOnlyBesideAllOthers(t *testing.T) {
+	columns := []Column{{Name: "ID"}, {Name: "WHAT", Min: 5}, {Name: "POD", Roomy: true, Drop: 2}, {Name: "IMAGE", Roomy: true, Drop: 3}, {Name: "KEY", Optional: true}}
+	cell := strings.Repeat("x", 20)
+	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
+	for width, want := range map[int][]int{0: {0, 1, 2, 3}, 78: {0, 1, 2, 3}, 77: {0, 1, 2}, 54: {0, 1}, 20: {0, 1}} {
+		if got := (Table{Rows: rows}).fit(width, columns).Shown; !slices.Equal(got, want) {
+			t.Errorf("at %d shows %v, want %v", width, got, want)
 		}
 	}
-	return n
 }
 
 // IDs in lists, and those that identify rows, stay whole as long as other columns can give way.
@@ -121,7 +124,7 @@ func TestIDsAreNotWrappedInTables(t *testing.T) {
 	columns := []Column{{Name: "SUBJECT", Min: 10}, {Name: "MESSAGE", Min: 10, Below: true}}
 	id := "europe-west1-production-storage-12345"
 	rows := [][]string{{id + "," + id, strings.Repeat("word ", 30)}}
-	f := Fit(60, columns, rows)
+	f := Table{Rows: rows}.fit(60, columns)
 	for _, line := range Wrap(rows[0][0], f.Widths[0], 0) {
 		if strings.TrimSuffix(line, ",") != id {
 			t.Errorf("broken: %q", line)

@@ -30,7 +30,7 @@ func (t Table) Write(w io.Writer) error {
 	if t.NoHeaders {
 		columns = nameless(columns)
 	}
-	f := Fit(width, columns, t.Rows)
+	f := t.fit(width, columns)
 	rows := make([][]string, len(t.Rows))
 	heights := make([]int, len(t.Rows))
 	for i, row := range t.Rows {
@@ -62,6 +62,10 @@ func (t Table) Write(w io.Writer) error {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
+}
+
+func (t Table) fit(width int, columns []Column) Fitted {
+	return Grid{Columns: columns, Rows: len(t.Rows), Cell: func(row, column int) string { return t.Rows[row][column] }}.Fit(width)
 }
 
 // cleanRows returns rows whose cells are text on one line.

@@ -33,12 +33,25 @@ func Raw(w io.Writer) io.Writer {
 // Cells returns the width of a text on a terminal; escape sequences have none.
 func Cells(text string) int {
 	n := 0
+	if isASCII(text) {
+		return len(text)
+	}
 	for text != "" {
 		size, wide := glyph(text)
 		n += wide
 		text = text[size:]
 	}
 	return n
+}
+
+// isASCII reports whether a text is nothing but printable ASCII, as nearly all is.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // glyph returns the bytes and the cells of what a text begins with: a character or an escape sequence.

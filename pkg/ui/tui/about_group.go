@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -38,8 +37,8 @@ func (s clusterView) aboutGroup(id string) []line {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
-	for _, c := range states.WorstFirst(g.Conditions) {
-		t := states.ConditionTone(c.Type)
+	for _, c := range inspect.WorstFirst(g.Conditions) {
+		t := inspect.ConditionTone(c.Type)
 		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
 	}
 	if len(g.Conditions) == 0 {
@@ -60,9 +59,14 @@ func (s clusterView) aside(r row) []line {
 	return s.whyOf("", heading("What blocks "+s.cluster()))
 }
 
+// phase returns the phase of the pod of a process group; empty without a pod.
+func (s clusterView) phase(g inspect.GroupView) string {
+	return inspect.GroupRow{GroupView: &g, NodeDown: s.down[g.Node]}.Phase()
+}
+
 // locationOf returns where the processes of a group run.
 func (s clusterView) locationOf(g inspect.GroupView) []line {
-	pod := g.Pod + ", " + s.podCell(g)
+	pod := g.Pod + ", " + phrase.Or(s.phase(g), "none")
 	if g.PodPhase != "" && s.down[g.Node] {
 		pod = fmt.Sprintf("%s, unknown: node %s is not ready (last phase %s)", g.Pod, g.Node, g.PodPhase)
 	}
@@ -87,7 +91,7 @@ func (s clusterView) locationOf(g inspect.GroupView) []line {
 func (s clusterView) databaseOf(g inspect.GroupView) []line {
 	lines := []line{
 		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" reporting, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
-		fact("roles", rolesCell(g.Roles)), fact("coordinator", g.CoordinatorWords()),
+		fact("roles", g.RolesCell().Text), fact("coordinator", g.CoordinatorWords()),
 	}
 	if g.StoredBytes != nil {
 		data := phrase.Bytes(*g.StoredBytes)
@@ -125,7 +129,7 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 	if g.PodPhase != "" {
 		add(s.o.kubectl("describe", "pod", g.Pod), s.o.kubectl("logs", g.Pod, "--all-containers", "--tail=50"))
 	}
-	if groupTone(g) == bad {
+	if g.Tone() == bad {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // choice is the user's selection of rows and their order.
@@ -46,8 +46,7 @@ func (g grouping) of(v inspect.GroupView) string {
 
 // ranked is a process group with its sort keys.
 type ranked struct {
-	*inspect.GroupView
-	tone tone
+	inspect.GroupRow
 	// name and number are the parts of its ID: storage-9 comes before storage-10.
 	name   string
 	number int
@@ -56,12 +55,13 @@ type ranked struct {
 }
 
 // sorted returns process groups in the selected order.
-func (c choice) sorted(groups []inspect.GroupView) []*ranked {
+func (c choice) sorted(groups []inspect.GroupView, down map[string]bool) []*ranked {
 	list := make([]*ranked, len(groups))
 	for i := range groups {
-		g := &groups[i]
+		g := inspect.NewGroupRow(&groups[i])
+		g.NodeDown = down[g.Node]
 		name, number := splitID(g.ID)
-		list[i] = &ranked{g, groupTone(*g), name, number, i}
+		list[i] = &ranked{g, name, number, i}
 	}
 	slices.SortFunc(list, c.compare)
 	return list
@@ -72,7 +72,7 @@ func (c choice) compare(a, b *ranked) int {
 	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
 		return n
 	}
-	return cmp.Or(cmp.Compare(b.tone, a.tone), compareProblem(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
+	return cmp.Or(cmp.Compare(b.Tone, a.Tone), compareProblem(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
 }
 
 // compareProblem sorts by the age of the worst condition, the oldest first.
@@ -81,7 +81,7 @@ func compareProblem(a, b *ranked) int {
 	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
 		return cmp.Compare(len(b.Conditions), len(a.Conditions))
 	default:
-		return inspect.CompareTimes(states.WorstFirst(a.Conditions)[0].Since, states.WorstFirst(b.Conditions)[0].Since)
+		return inspect.CompareTimes(inspect.WorstFirst(a.Conditions)[0].Since, inspect.WorstFirst(b.Conditions)[0].Since)
 	}
 }
 
@@ -97,8 +97,8 @@ func (m model) nextColumn() model {
 	columns := m.views[m.view].page(m.clusterView()).columns
 	titles := []string{""}
 	for _, c := range columns {
-		if strings.TrimSpace(c.title) != "" {
-			titles = append(titles, c.title)
+		if strings.TrimSpace(c.Name) != "" {
+			titles = append(titles, c.Name)
 		}
 	}
 	at := slices.Index(titles, m.sorts[m.view].column)
@@ -118,7 +118,7 @@ func (m model) reverseOrder() model {
 
 // sorted returns a page in an order. Rows stay below their headline.
 func (p page) sorted(s clusterView, by sorting) page {
-	at := slices.IndexFunc(p.columns, func(c column) bool { return c.title == by.column })
+	at := slices.IndexFunc(p.columns, func(c layout.Column) bool { return c.Name == by.column })
 	if by.column == "" || at < 0 {
 		return p
 	}
@@ -127,7 +127,7 @@ func (p page) sorted(s clusterView, by sorting) page {
 		sign, mark = -1, "↓"
 	}
 	p.columns, p.rows = slices.Clone(p.columns), slices.Clone(p.rows)
-	p.columns[at].title += mark
+	p.columns[at].Name += mark
 	for begin := 0; begin < len(p.rows); {
 		end := begin + 1
 		for end < len(p.rows) && p.rows[end].key != "" {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
@@ -28,41 +29,14 @@ func (s clusterView) snapshot() frame.Frame {
 	return *s.frame
 }
 
+// times is how the cells of lists show times.
+func (s clusterView) times() list.At { return list.At{Now: s.now} }
+
 // age returns how long ago a time was; "?" if unknown.
-func (s clusterView) age(t *time.Time) string {
-	if t == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Duration(s.now.Sub(*t))
-}
-
-// ageOr returns how long ago a time was; "-" for a nil one.
-func (s clusterView) ageOr(t *time.Time) string {
-	if t == nil {
-		return phrase.Nothing
-	}
-	return s.age(t)
-}
-
-// seconds returns how long ago a time was, as a number to order by; nil for an unknown time.
-func (s clusterView) seconds(t *time.Time) *float64 {
-	if t == nil {
-		return nil
-	}
-	return new(s.now.Sub(*t).Seconds())
-}
+func (s clusterView) age(t *time.Time) string { return s.times().Age(t) }
 
 // until returns the time left until t; "due" if none is left.
-func (s clusterView) until(t *time.Time) string {
-	switch {
-	case t == nil:
-		return phrase.UnknownCell
-	case !t.After(s.now):
-		return "due"
-	default:
-		return phrase.Until(*t, s.now)
-	}
-}
+func (s clusterView) until(t *time.Time) string { return s.times().Until(t) }
 
 // clock returns a time of day, with the date if it is another day.
 func (s clusterView) clock(t time.Time) string {

@@ -3,22 +3,11 @@ package tui
 import (
 	"slices"
 	"strings"
-)
 
-// column is one column of a table.
-type column struct {
-	title string
-	// minimum is the minimum width; 0 if it cannot shrink.
-	minimum int
-	// from orders the columns that a narrow table omits, those with the largest first: about the
-	// width from which one is shown. 0 is never omitted.
-	from int
-	// usual is the value of a cell without information: a narrow terminal omits a column in
-	// which all cells have it.
-	usual string
-	// right aligns numbers.
-	right bool
-}
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
+)
 
 // row is one line of a table: a cell per column, or a headline over those that follow.
 type row struct {
@@ -41,6 +30,40 @@ type row struct {
 	number func(s clusterView, column string) *float64
 }
 
+// titles returns the columns of a list, and before them the one of marks.
+func titles[T any](columns []list.Column[T]) []layout.Column {
+	return append([]layout.Column{{Name: " "}}, layout.Of(columns)...)
+}
+
+// listed completes the row of an item of a list: with its cells, after the mark of its severity,
+// and its numbers.
+func listed[T any](columns []list.Column[T], item T, r row) row {
+	r.build = func(s clusterView) []span {
+		cells := make([]span, 0, len(columns)+1)
+		cells = append(cells, styled(r.tone, r.tone.Mark()))
+		for _, c := range columns {
+			cells = append(cells, drawn(c.Cell(s.times(), item)))
+		}
+		return cells
+	}
+	r.number = func(s clusterView, title string) *float64 {
+		i := slices.IndexFunc(columns, func(c list.Column[T]) bool { return c.Title == title })
+		if i < 0 || columns[i].Number == nil {
+			return nil
+		}
+		return columns[i].Number(s.times(), item)
+	}
+	return r
+}
+
+// drawn returns a cell as the dashboard shows it: a part of a whole has a bar.
+func drawn(c list.Cell) span {
+	if c.Share != nil {
+		return styled(c.Tone, states.BarOf(*c.Share, states.ShortBar))
+	}
+	return styled(c.Tone, c.Text)
+}
+
 // numberOf returns the number of a column; nil for none.
 func (r row) numberOf(s clusterView, column string) *float64 {
 	if r.number == nil {
@@ -57,149 +80,59 @@ func (r row) cell(i int) string {
 	return r.cells[i].Text
 }
 
-// quantity returns an integer as a number to order by; nil for an unknown one.
-func quantity[T int | int64](n *T) *float64 {
-	if n == nil {
-		return nil
-	}
-	return new(float64(*n))
+// table is the columns that are shown, and how wide.
+type table struct {
+	columns []layout.Column
+	layout.Fitted
 }
 
-const between = 2 // spaces between columns
-
-// layout is the columns to show and their widths.
-type layout struct {
-	shown  []int
-	widths []int
-}
-
-// layOut returns the widths of columns: as wide as their cells if there is room, else without
-// the columns that give way, and narrower, down to their minimum.
-func layOut(columns []column, rows []row, width int) layout {
-	l := layout{widths: make([]int, len(columns))}
-	for i, c := range columns {
-		if width < narrow && c.isUsual(i, rows) {
-			continue
+// layOut fits rows to a width. Headlines have a line of their own.
+func layOut(columns []layout.Column, rows []row, width int) table {
+	return table{columns, layout.Grid{Columns: columns, Rows: len(rows), Cut: true, Cell: func(i, column int) string {
+		if rows[i].key == "" {
+			return ""
 		}
-		l.shown = append(l.shown, i)
-		l.widths[i] = widest(i, c, rows)
-	}
-	for l.minimum(columns) > width {
-		at := l.dispensable(columns)
-		if at < 0 {
-			break
-		}
-		l.shown = slices.Delete(l.shown, at, at+1)
-	}
-	for over := l.total() - width; over > 0; over-- {
-		at := l.roomiest(columns)
-		if at < 0 {
-			break
-		}
-		l.widths[at]--
-	}
-	return l
-}
-
-// total returns the width of the table.
-func (l layout) total() int {
-	total := -between
-	for _, i := range l.shown {
-		total += l.widths[i] + between
-	}
-	return total
-}
-
-// minimum returns the width of the table with its columns at their minimum.
-func (l layout) minimum(columns []column) int {
-	total := -between
-	for _, i := range l.shown {
-		w := l.widths[i]
-		if least := columns[i].minimum; least > 0 {
-			w = min(w, least)
-		}
-		total += w + between
-	}
-	return total
-}
-
-// dispensable returns the position of the column to omit first; -1 for none.
-func (l layout) dispensable(columns []column) int {
-	at, most := -1, 0
-	for n, i := range l.shown {
-		if columns[i].from >= most && columns[i].from > 0 {
-			at, most = n, columns[i].from
-		}
-	}
-	return at
-}
-
-// narrow is the width of a table below which columns without information are omitted.
-const narrow = 100
-
-// isUsual reports whether every row has the usual value in the column.
-func (c column) isUsual(i int, rows []row) bool {
-	return c.usual != "" && !slices.ContainsFunc(rows, func(r row) bool { return r.key != "" && i < len(r.cells) && r.cells[i].Text != c.usual })
-}
-
-func widest(i int, c column, rows []row) int {
-	w := widthOf(c.title)
-	for _, r := range rows {
-		if i < len(r.cells) && r.key != "" {
-			w = max(w, widthOf(r.cells[i].Text))
-		}
-	}
-	return w
-}
-
-// roomiest returns the column with the most room to shrink; -1 if none can.
-func (l layout) roomiest(columns []column) int {
-	at, most := -1, 0
-	for _, i := range l.shown {
-		if spare := l.widths[i] - columns[i].minimum; columns[i].minimum > 0 && spare > most {
-			at, most = i, spare
-		}
-	}
-	return at
+		return rows[i].cell(column)
+	}}.Fit(max(1, width))}
 }
 
 // draw draws a row in its columns.
-func (l layout) draw(t theme, columns []column, r row, width int) string {
+func (t table) draw(colors theme, r row, width int) string {
 	if r.key == "" {
-		return t.Draw(line(r.cells), width)
+		return colors.Draw(line(r.cells), width)
 	}
-	cells := l.fill(columns, r, width)
+	cells := t.fill(r, width)
 	var b strings.Builder
 	for _, s := range cells {
-		b.WriteString(t.Paint(s))
+		b.WriteString(colors.Paint(s))
 	}
 	return strings.TrimRight(b.String(), " ")
 }
 
 // drawChosen draws the selected row with its mark: with colors it fills the width in one of
 // them.
-func (l layout) drawChosen(t theme, columns []column, r row, width int) string {
-	cells := l.fill(columns, r, width-markWidth)
-	return t.Chosen(markChosen+line(cells).Text(), width)
+func (t table) drawChosen(colors theme, r row, width int) string {
+	cells := t.fill(r, width-markWidth)
+	return colors.Chosen(markChosen+line(cells).Text(), width)
 }
 
 // fill returns the cells that are shown, each as wide as its column and the space behind it.
-func (l layout) fill(columns []column, r row, width int) []span {
+func (t table) fill(r row, width int) []span {
 	var cells []span
 	left := width
-	for n, i := range l.shown {
+	for n, i := range t.Shown {
 		s := span{}
 		if i < len(r.cells) {
 			s = r.cells[i]
 		}
-		w := min(l.widths[i], left)
+		w := min(t.Widths[n], left)
 		text := fit(s.Text, w)
-		if columns[i].right {
+		if t.columns[i].Right {
 			text = strings.Repeat(" ", max(0, w-widthOf(cut(s.Text, w)))) + cut(s.Text, w)
 		}
 		left -= w
-		if n < len(l.shown)-1 {
-			text, left = text+strings.Repeat(" ", min(between, left)), max(0, left-between)
+		if n < len(t.Shown)-1 {
+			text, left = text+strings.Repeat(" ", min(t.Gap, left)), max(0, left-t.Gap)
 		}
 		cells = append(cells, span{Text: text, Tone: s.Tone})
 	}

@@ -170,7 +170,7 @@ func group(i int) inspect.GroupView {
 
 func node(i int) inspect.NodeView {
 	return inspect.NodeView{
-		Name: fmt.Sprintf("node-%d", i+1), Exists: new(true), Ready: new(true), Unschedulable: new(false), Taints: []string{},
+		Name: fmt.Sprintf("node-%d", i+1), Zones: []string{fmt.Sprintf("zone-%d", i+1)}, Exists: new(true), Ready: new(true), Unschedulable: new(false), Taints: []string{},
 		ProcessGroups: []string{"a", "b", "c"}, Coordinators: 1, Classes: map[string]int{"storage": 1, "log": 1, "stateless": 1},
 	}
 }

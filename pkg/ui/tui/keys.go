@@ -339,6 +339,7 @@ func (m model) help() []line {
 			}
 		}
 	}
+	lines = append(lines, m.columnHelp()...)
 	lines = append(lines, heading("Symbols"))
 	for _, sign := range [][2]string{
 		{markGood, "healthy"},
@@ -349,6 +350,20 @@ func (m model) help() []line {
 		{"*", "in a plan: reevaluated after earlier stages"},
 	} {
 		lines = append(lines, line{styled(strong, "  "+fit(sign[0], keyWidth)), styled(plain, sign[1])})
+	}
+	return lines
+}
+
+// columnHelp returns what the columns of the view mean.
+func (m model) columnHelp() []line {
+	lines := []line{heading("Columns of " + m.views[m.view].name)}
+	for _, c := range m.views[m.view].page(m.clusterView()).columns {
+		if c.Meaning != "" {
+			lines = append(lines, line{styled(strong, "  "+fit(c.Name, keyWidth)), styled(plain, " "+c.Meaning)})
+		}
+	}
+	if len(lines) == 1 {
+		return nil
 	}
 	return lines
 }

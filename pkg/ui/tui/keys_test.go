@@ -223,13 +223,13 @@ func TestRowsAreOrderedByAColumn(t *testing.T) {
 		keys   []string
 		want   string
 	}{
-		"by a number, not by its text":       {f, "1", "UP", nil, "storage-4 storage-1 storage-3 storage-2"},
-		"reversed":                           {f, "1", "UP", []string{"v"}, "storage-2 storage-3 storage-1 storage-4"},
+		"by a number, not by its text":       {f, "1", "UPTIME", nil, "storage-4 storage-1 storage-3 storage-2"},
+		"reversed":                           {f, "1", "UPTIME", []string{"v"}, "storage-2 storage-3 storage-1 storage-4"},
 		"by the number of an ID":             {f, "1", "ID", []string{"v"}, "storage-4 storage-3 storage-2 storage-1"},
 		"another view":                       {nodes, "2", "NODE", nil, "node-1 node-2 node-3 node-4"},
 		"kept while another view is shown":   {nodes, "2", "NODE", []string{"v", "1", "2"}, "node-4 node-3 node-2 node-1"},
 		"the order of the view, in the end":  {nodes, "2", "", nil, "node-3 node-4 node-1 node-2"},
-		"below the headlines of their class": {f, "1", "UP", []string{"z", "z"}, " storage-4 storage-1 storage-3 storage-2"},
+		"below the headlines of their class": {f, "1", "UPTIME", []string{"z", "z"}, " storage-4 storage-1 storage-3 storage-2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

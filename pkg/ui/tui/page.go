@@ -1,12 +1,16 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
 
 // page is the content of a view: a summary, a table, and notes below it.
 type page struct {
 	// summary is the result in one line.
 	summary line
-	columns []column
+	columns []layout.Column
 	rows    []row
 	// notes are shown below the rows.
 	notes []line
@@ -85,8 +89,8 @@ func (p page) about(s clusterView, r row) []line {
 	}
 	var lines []line
 	for i, c := range p.columns {
-		if i < len(r.cells) && c.title != " " {
-			lines = append(lines, factIn(r.cells[i].Tone, strings.ToLower(c.title), r.cells[i].Text))
+		if i < len(r.cells) && c.Name != " " {
+			lines = append(lines, factIn(r.cells[i].Tone, strings.ToLower(c.Name), r.cells[i].Text))
 		}
 	}
 	return lines

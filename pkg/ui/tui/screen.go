@@ -146,15 +146,15 @@ func (m model) drawRows(p page, width int) []string {
 	l := layOut(p.columns, p.rows, width-markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
-		titles[i] = styled(strong, column.title)
+		titles[i] = styled(strong, column.Name)
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + l.draw(m.theme, p.columns, row{key: "titles", cells: titles}, width-markWidth)}
+	lines := []string{strings.Repeat(" ", markWidth) + l.draw(m.theme, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
 		if i == c.at && p.rows[i].key != "" {
-			lines = append(lines, l.drawChosen(m.theme, p.columns, p.rows[i], width))
+			lines = append(lines, l.drawChosen(m.theme, p.rows[i], width))
 			continue
 		}
-		lines = append(lines, strings.Repeat(" ", markWidth)+l.draw(m.theme, p.columns, p.rows[i], width-markWidth))
+		lines = append(lines, strings.Repeat(" ", markWidth)+l.draw(m.theme, p.rows[i], width-markWidth))
 	}
 	return lines
 }

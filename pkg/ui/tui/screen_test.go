@@ -148,10 +148,10 @@ func TestThePodPhaseIsUnknownOnANodeThatIsNotReady(t *testing.T) {
 	f := lost()
 	f.Groups.Items[2].PodPhase = "Running"
 	s := shown(t, 200, 60, Options{}, entry(f)).clusterView()
-	if got := s.podCell(f.Groups.Items[2]); got != phrase.UnknownCell {
+	if got := s.phase(f.Groups.Items[2]); got != phrase.UnknownCell {
 		t.Errorf("the pod on a node that is not ready is %s", got)
 	}
-	if got := s.podCell(f.Groups.Items[1]); got != "Running" {
+	if got := s.phase(f.Groups.Items[1]); got != "Running" {
 		t.Errorf("the pod on a ready node is %s", got)
 	}
 }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
@@ -24,16 +24,24 @@ const (
 	warn   = paint.Warn
 	bad    = paint.Bad
 
-	markGood    = paint.MarkGood
-	markWarn    = paint.MarkWarn
-	markBad     = paint.MarkBad
-	markUnknown = paint.MarkUnknown
+	markGood    = list.MarkGood
+	markWarn    = list.MarkWarn
+	markBad     = list.MarkBad
+	markUnknown = list.MarkUnknown
 	markChosen  = paint.MarkChosen
 )
 
 func styled(t tone, text string) span { return paint.Styled(t, text) }
 
 func styledLine(t tone, text string) line { return paint.StyledLine(t, text) }
+
+func faintLines(texts []string) []line {
+	var lines []line
+	for _, text := range texts {
+		lines = append(lines, styledLine(faint, text))
+	}
+	return lines
+}
 
 func heading(text string) line { return paint.Heading(text) }
 
@@ -61,12 +69,6 @@ func bar(share float64) string { return states.Bar(share) }
 
 func bytesRate(perSecond *float64) string { return states.BytesRate(perSecond) }
 
-func rolesCell(roles []string) string { return states.RolesCell(roles) }
-
-func toneOfID(t tone) tone { return states.ToneOfID(t) }
-
 func toneOfCount(n int) tone { return states.ToneOfCount(n) }
-
-func groupTone(g inspect.GroupView) tone { return states.GroupTone(g) }
 
 func barOf(share float64, width int) string { return states.BarOf(share, width) }

@@ -6,7 +6,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
@@ -14,18 +16,18 @@ import (
 // restores.
 func backupsPage(s clusterView) page {
 	v := s.backups()
-	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []column{
-		{title: " "},
-		{title: "KIND", from: 70},
-		{title: "NAME", minimum: 8},
-		{title: "STATE", minimum: 7},
-		{title: "RESTORABLE", minimum: 8},
-		{title: "PROGRESS", minimum: 10, from: 60},
-		{title: "RATE", right: true, from: 100},
-		{title: "ETA", right: true, from: 90},
-		{title: "AGENTS", right: true, from: 80},
-		{title: "PAUSED", usual: "no", from: 50},
-		{title: "DESTINATION", minimum: 10, from: 150},
+	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []layout.Column{
+		{Name: " "},
+		{Name: "KIND", Drop: 70},
+		{Name: "NAME", Min: 8},
+		{Name: "STATE", Min: 7},
+		{Name: "RESTORABLE", Min: 8},
+		{Name: "PROGRESS", Min: 10, Drop: 60},
+		{Name: "RATE", Right: true, Drop: 100},
+		{Name: "ETA", Right: true, Drop: 90},
+		{Name: "AGENTS", Right: true, Drop: 80},
+		{Name: "PAUSED", Drop: 50},
+		{Name: "DESTINATION", Min: 10, Drop: 150},
 	}}
 	switch {
 	case v.AsOf == nil:
@@ -96,7 +98,7 @@ func backupNumber(b inspect.BackupRowView) func(s clusterView, column string) *f
 		case column == "ETA":
 			return b.SnapshotETASeconds
 		case column == "RESTORABLE" && b.Status != nil && b.Status.LatestRestorable != nil:
-			return quantity(&b.Status.LatestRestorable.Version)
+			return list.Quantity(&b.Status.LatestRestorable.Version)
 		}
 		return nil
 	}

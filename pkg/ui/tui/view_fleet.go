@@ -7,7 +7,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
@@ -44,17 +46,17 @@ func (m model) openCluster(view int) model {
 }
 
 func fleetPage(s clusterView) page {
-	p := page{empty: "no clusters yet", columns: []column{
-		{title: " "},
-		{title: "NAMESPACE", minimum: 8, from: 60},
-		{title: "NAME", minimum: 16},
-		{title: "STATE", minimum: 8, from: 95},
-		{title: "HEALTH", minimum: 20, from: 55},
-		{title: "VERSION", from: 80},
-		{title: "PGS", right: true, from: 50},
-		{title: "OPERATION", minimum: 12, usual: phrase.Nothing, from: 70},
-		{title: "CHANGED", right: true, from: 100},
-		{title: "READ", right: true, from: 110},
+	p := page{empty: "no clusters yet", columns: []layout.Column{
+		{Name: " "},
+		{Name: "NAMESPACE", Min: 8, Drop: 60},
+		{Name: "NAME", Min: 16},
+		{Name: "STATE", Min: 8, Drop: 95},
+		{Name: "HEALTH", Min: 20, Drop: 55},
+		{Name: "VERSION", Drop: 80},
+		{Name: "PGS", Right: true, Drop: 50},
+		{Name: "OPERATION", Min: 12, Drop: 70},
+		{Name: "CHANGED", Right: true, Drop: 100},
+		{Name: "READ", Right: true, Drop: 110},
 	}}
 	wrong := 0
 	for _, c := range s.fleet.Clusters {
@@ -85,8 +87,8 @@ func (s clusterView) fleetRow(c fleet.Cluster) row {
 	}
 	key := c.Key(s.o.Namespace)
 	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutCluster(c) }, number: fleetNumber(c), cells: []span{
-		styled(t, t.Mark()), styled(plain, c.Namespace), styled(toneOfID(t), c.Name), styled(t, state), styled(plain, health), styled(plain, version), styled(plain, groups),
-		styled(plain, operation), styled(plain, s.ageOr(c.Changed)), styled(plain, s.age(c.AsOf)),
+		styled(t, t.Mark()), styled(plain, c.Namespace), styled(t.OfID(), c.Name), styled(t, state), styled(plain, health), styled(plain, version), styled(plain, groups),
+		styled(plain, operation), styled(plain, s.times().AgeOr(c.Changed)), styled(plain, s.age(c.AsOf)),
 	}}
 }
 
@@ -94,11 +96,11 @@ func fleetNumber(c fleet.Cluster) func(s clusterView, column string) *float64 {
 	return func(s clusterView, column string) *float64 {
 		switch {
 		case column == "CHANGED":
-			return s.seconds(c.Changed)
+			return s.times().Seconds(c.Changed)
 		case column == "READ":
-			return s.seconds(c.AsOf)
+			return s.times().Seconds(c.AsOf)
 		case column == "PGS" && c.Status != nil:
-			return quantity(&c.Status.ProcessGroups.Desired)
+			return list.Quantity(&c.Status.ProcessGroups.Desired)
 		}
 		return nil
 	}

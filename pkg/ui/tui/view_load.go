@@ -2,17 +2,18 @@ package tui
 
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 	ui "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
 
 // loadPage shows the load of the database and of its processes, now and in the frames before.
 func loadPage(s clusterView) page {
-	p := page{empty: "the load is unknown", columns: []column{{title: " "}}}
+	p := page{empty: "the load is unknown", columns: []layout.Column{{Name: " "}}}
 	for _, title := range ui.CourseColumns() {
-		p.columns = append(p.columns, column{title: title, from: map[string]int{"DISK": 70, "QUEUE": 80, "LAG": 90}[title]})
+		p.columns = append(p.columns, layout.Column{Name: title, Drop: map[string]int{"DISK": 70, "QUEUE": 80, "LAG": 90}[title]})
 	}
-	p.columns = append(p.columns, column{title: diskBusy, from: 100})
+	p.columns = append(p.columns, layout.Column{Name: diskBusy, Drop: 100})
 	var documents []*workload.View
 	for i, at := range s.states {
 		if i == 0 || at.frame != s.states[i-1].frame {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // locksPage shows the holders of the lock and the Lease, until when, and the deny list.
 func locksPage(s clusterView) page {
 	v := s.snapshot().Locks
-	p := page{empty: "locks are unknown", columns: []column{
-		{title: " "}, {title: "WHAT", minimum: 10}, {title: "HOLDER", minimum: 12}, {title: "STATE", minimum: 8}, {title: "FOR", right: true, from: 80}, {title: "LEFT", right: true, from: 50}, {title: "NOTE", minimum: 16, from: 60},
+	p := page{empty: "locks are unknown", columns: []layout.Column{
+		{Name: " "}, {Name: "WHAT", Min: 10}, {Name: "HOLDER", Min: 12}, {Name: "STATE", Min: 8}, {Name: "FOR", Right: true, Drop: 80}, {Name: "LEFT", Right: true, Drop: 50}, {Name: "NOTE", Min: 16, Drop: 60},
 	}}
 	for _, l := range v.Items {
 		p.rows = append(p.rows, s.lockRow(l))
@@ -95,7 +96,7 @@ func spanNumber(since, until *time.Time) func(s clusterView, column string) *flo
 	return func(s clusterView, column string) *float64 {
 		switch {
 		case column == "FOR":
-			return s.seconds(since)
+			return s.times().Seconds(since)
 		case column == "LEFT" && until != nil:
 			return new(until.Sub(s.now).Seconds())
 		}

@@ -33,7 +33,7 @@ func TestATaintRuleThatNeverEndsIsShownAsNever(t *testing.T) {
 			f.Nodes.Items = []inspect.NodeView{n}
 			s := clusterView{state: state{frame: f}, now: noon, o: &Options{}}
 			var cells []string
-			for _, cell := range s.nodeRow(n, "zone-1").cells[7:9] {
+			for _, cell := range nodeRow(n).build(s)[8:10] {
 				cells = append(cells, cell.Text)
 			}
 			if !slices.Equal(cells, tc.cells) {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
 // passPage shows what the pass does now, and how each stage ended.
 func passPage(s clusterView) page {
-	p := page{empty: s.noPass(), columns: []column{
-		{title: " "}, {title: "STAGE", minimum: 16}, {title: "OUTCOME"}, {title: "ACTIONS", right: true, from: 60}, {title: "REASON", minimum: 12},
+	p := page{empty: s.noPass(), columns: []layout.Column{
+		{Name: " "}, {Name: "STAGE", Min: 16}, {Name: "OUTCOME"}, {Name: "ACTIONS", Right: true, Drop: 60}, {Name: "REASON", Min: 12},
 	}}
 	if s.pass.Number == 0 {
 		return p

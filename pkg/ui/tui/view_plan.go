@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // planPage shows what the next pass would do, which stages wait, and for which gate.
@@ -17,8 +18,8 @@ func planPage(s clusterView) page {
 	if v == nil {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
-	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []column{
-		{title: " "}, {title: "STAGE", minimum: 12}, {title: "WHAT", minimum: 20}, {title: "HAVE", minimum: 8, from: 80}, {title: "NEED", minimum: 8, from: 70}, {title: "GATE", from: 60}, {title: "IMPACT", minimum: 6, from: 110},
+	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []layout.Column{
+		{Name: " "}, {Name: "STAGE", Min: 12}, {Name: "WHAT", Min: 20}, {Name: "HAVE", Min: 8, Drop: 80}, {Name: "NEED", Min: 8, Drop: 70}, {Name: "GATE", Drop: 60}, {Name: "IMPACT", Min: 6, Drop: 110},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, checkRow("before all stages", c))

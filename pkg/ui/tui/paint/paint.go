@@ -9,52 +9,30 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
-// Tone is the meaning of a piece of text. It is shown by a color, but never only by a color: a
-// symbol or a word has the same meaning.
-type Tone int
+// Tone is the meaning of a piece of text.
+type Tone = list.Tone
 
-// The tones.
+// The tones: those of cells, and two of the dashboard's lines.
 const (
-	Plain Tone = iota
-	Faint
-	Strong
-	Good
-	Unsure // unknown
-	Warn
-	Bad
-	Command      // a line to copy, which needs its whole width
-	CommandTitle // the heading of such lines
-	tones        // the number of tones
+	Plain  = list.Plain
+	Faint  = list.Faint
+	Strong = list.Strong
+	Good   = list.Good
+	Unsure = list.Unsure
+	Warn   = list.Warn
+	Bad    = list.Bad
+
+	Command      = list.Tones     // a line to copy, which needs its whole width
+	CommandTitle = list.Tones + 1 // the heading of such lines
+	tones        = list.Tones + 2 // the number of tones
 )
 
-// The symbols that go with tones.
-const (
-	MarkGood    = "✓"
-	MarkWarn    = "!"
-	MarkBad     = "✗"
-	MarkUnknown = phrase.UnknownCell
-	MarkChosen  = "▸"
-)
-
-// Mark returns the symbol of a tone.
-func (t Tone) Mark() string {
-	switch t {
-	case Good:
-		return MarkGood
-	case Unsure:
-		return MarkUnknown
-	case Warn:
-		return MarkWarn
-	case Bad:
-		return MarkBad
-	default:
-		return " "
-	}
-}
+// MarkChosen is the symbol of the selected row.
+const MarkChosen = "▸"
 
 // Theme applies colors. They are from the terminal's own palette, which users have chosen to be
 // readable on their background, light or dark; the terminal is not queried, since it might not

@@ -2,19 +2,14 @@
 package states
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
@@ -158,143 +153,12 @@ func MomentText(m *inspect.BackupMomentView) string {
 // ShortBar is the width of a bar here: there are many columns.
 const ShortBar = 6
 
-// GroupTone returns the severity of a process group.
-func GroupTone(g inspect.GroupView) paint.Tone {
-	worst := paint.Good
-	if g.Processes == nil {
-		worst = paint.Unsure
-	}
-	if g.RemovalSince != nil || (g.Exclusion != inspect.NotExcluded && g.Exclusion != inspect.ExclusionUnknown) {
-		worst = paint.Warn
-	}
-	if g.Processes != nil && *g.Processes == 0 && g.RemovalSince == nil {
-		worst = paint.Bad
-	}
-	for _, c := range g.Conditions {
-		worst = max(worst, ConditionTone(c.Type))
-	}
-	return worst
-}
-
-// ConditionTone returns the severity of a condition: it is bad if it leads to a replacement.
-func ConditionTone(condition string) paint.Tone {
-	c := v1beta2.ProcessGroupConditionType(condition)
-	switch {
-	case c.IsInformational(), c == v1beta2.ConditionPodPending, c == v1beta2.ConditionProcessIsMarkedAsExcluded:
-		return paint.Warn
-	case slices.Contains(v1beta2.ReplacementConditions(), c):
-		return paint.Bad
-	default:
-		return paint.Warn
-	}
-}
-
-// WorstFirst sorts conditions by severity, then by age.
-func WorstFirst(conditions []inspect.ConditionView) []inspect.ConditionView {
-	return slices.SortedStableFunc(slices.Values(conditions), func(a, b inspect.ConditionView) int {
-		return cmp.Or(cmp.Compare(ConditionTone(b.Type), ConditionTone(a.Type)), inspect.CompareTimes(a.Since, b.Since))
-	})
-}
-
-// ExclusionCell returns the progress of the exclusion of a process group.
-func ExclusionCell(g inspect.GroupView) string {
-	switch g.Exclusion {
-	case inspect.NotExcluded:
-		return phrase.Nothing
-	case inspect.ExclusionUnknown:
-		return phrase.UnknownCell
-	default:
-		return string(g.Exclusion)
-	}
-}
-
-// RolesCell returns the roles of a process group; "?" when they are unknown.
-func RolesCell(roles []string) string {
-	if roles == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Or(strings.Join(roles, ","), phrase.Nothing)
-}
-
-// ToneOfID returns the ordinary color for the IDs of healthy objects: a page full of green shows
-// nothing.
-func ToneOfID(t paint.Tone) paint.Tone {
-	if t < paint.Warn {
-		return paint.Plain
-	}
-	return t
-}
-
-// NodeTone returns the severity of a node.
-func NodeTone(n inspect.NodeView) paint.Tone {
-	switch {
-	case !ptr.Deref(n.Exists, true), !ptr.Deref(n.Ready, true), ui.IsUnresponsive(n):
-		return paint.Bad
-	case ptr.Deref(n.Unschedulable, false), len(n.Taints) > 0:
-		return paint.Warn
-	case n.Ready == nil:
-		return paint.Unsure
-	default:
-		return paint.Good
-	}
-}
-
-// TaintsCell returns the taints of a node; "?" when they are unknown.
-func TaintsCell(n inspect.NodeView) string {
-	if n.Taints == nil {
-		return phrase.UnknownCell
-	}
-	return phrase.Or(strings.Join(n.Taints, ","), phrase.Nothing)
-}
-
-// ClassesCell counts the process groups on a node by class.
-func ClassesCell(n inspect.NodeView) string {
-	var words []string
-	for _, class := range slices.Sorted(maps.Keys(n.Classes)) {
-		words = append(words, fmt.Sprintf("%s:%d", class, n.Classes[class]))
-	}
-	return phrase.Or(strings.Join(words, ","), phrase.Nothing)
-}
-
 // ToneOfCount returns the severity of a number of problems.
 func ToneOfCount(n int) paint.Tone {
 	if n > 0 {
 		return paint.Warn
 	}
 	return paint.Good
-}
-
-// DrainTone returns the severity of the progress of an exclusion.
-func DrainTone(d inspect.DrainView) paint.Tone {
-	switch {
-	case d.State == inspect.ExclusionSafe:
-		return paint.Good
-	case d.StalledSeconds != nil:
-		return paint.Bad
-	default:
-		return paint.Warn
-	}
-}
-
-// StallTone returns the severity of an exclusion that makes no progress.
-func StallTone(d inspect.DrainView) paint.Tone {
-	if d.StalledSeconds != nil {
-		return paint.Bad
-	}
-	return paint.Plain
-}
-
-// MovedBar returns the share of the data of the first read that has moved away. An unknown
-// share has no bar.
-func MovedBar(d inspect.DrainView) string {
-	switch {
-	case d.State == inspect.ExclusionSafe:
-		return Bar(1)
-	case d.LeftBytes == nil || d.MovedBytes == nil || *d.LeftBytes+*d.MovedBytes <= 0:
-		return phrase.Nothing
-	default:
-		return Bar(float64(*d.MovedBytes) / float64(*d.LeftBytes+*d.MovedBytes))
-	}
 }
 
 // Bar returns a share as a bar and a number. Only the whole fills it.
@@ -309,42 +173,6 @@ func BarOf(share float64, width int) string {
 func Blocks(share float64, width int) string {
 	full := int(math.Floor(min(1, max(0, share)) * float64(width)))
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
-}
-
-// RateCell returns how fast data moves away; "-" when it is unknown.
-func RateCell(d inspect.DrainView) string {
-	if d.RateBytesPerSecond == nil {
-		return phrase.Nothing
-	}
-	return phrase.Bytes(int64(*d.RateBytesPerSecond)) + "/s"
-}
-
-// EtaCell returns the likely range of the time until the end; "-" if it is unknown.
-func EtaCell(d inspect.DrainView) string {
-	if d.ETASeconds == nil {
-		return phrase.Nothing
-	}
-	soonest, latest := phrase.SecondsOr(d.ETASecondsSoonest, phrase.UnknownCell), phrase.SecondsOr(d.ETASecondsLatest, phrase.UnknownCell)
-	if soonest == latest {
-		return soonest
-	}
-	return soonest + "-" + latest
-}
-
-// ReasonsOf returns why rows are not safe, without duplicates.
-func ReasonsOf(items []inspect.DrainView) []string {
-	var lines []string
-	for _, d := range items {
-		name := d.ID
-		if name == "" {
-			name = d.Process
-		}
-		text := fmt.Sprintf("%s %s: %s", name, d.State, d.Reason)
-		if d.Reason != "" && !slices.Contains(lines, text) {
-			lines = append(lines, text)
-		}
-	}
-	return lines
 }
 
 // barWidth is the width of a bar.

@@ -1,0 +1,233 @@
+// Package list declares the lists that users see. A column is declared once, beside the document
+// whose rows it is of: its title, its meaning, how it gives way on narrow terminals, and its cells.
+// The table of a command, -o wide, -o custom-columns and the views of the dashboard are selections
+// of the same declaration.
+//
+// Two cells have no value: "-" of one that does not exist or is not set, such as the node of a pod
+// that is not scheduled, and "?" of one that exists and is unknown, such as the roles of a process
+// whose database does not answer. An unknown value never has the cell of a good one.
+package list
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// Column is one column of a list.
+type Column[T any] struct {
+	// Title is its name everywhere; Meaning is one sentence about its cells, for the dashboard's
+	// help and the documentation.
+	Title, Meaning string
+	// Min is the width, in cells, down to which cells are wrapped, or cut in the dashboard; 0 for
+	// cells that stay whole as long as another column can give way.
+	Min int
+	// Drop orders the columns that a narrow terminal leaves out: the highest goes first. Columns
+	// with 0 stay: those that identify a row, and its state.
+	Drop int
+	// Place is where the column is shown.
+	Place Place
+	// Below prints cells below their row where a table is too wide.
+	Below bool
+	// Right aligns numbers in the dashboard.
+	Right bool
+	// Cell is its cell of an item.
+	Cell func(at At, item T) Cell
+	// Number is what the dashboard orders items by, where cells are numbers with units; a nil
+	// function for a column of text, and a nil number where it is unknown.
+	Number func(at At, item T) *float64
+}
+
+// Place is where a column is shown.
+type Place int
+
+// The places.
+const (
+	// Always is in every table.
+	Always Place = iota
+	// Optional is in every table of items of which any has a value.
+	Optional
+	// Roomy is where there is room for the column beside all others, which a pipe has.
+	Roomy
+	// Wide is only with -o wide, and in the dashboard where there is room beside all others.
+	Wide
+	// WideOptional is Wide and Optional.
+	WideOptional
+)
+
+// IsWide reports whether tables of commands have the column only with -o wide.
+func (p Place) IsWide() bool { return p == Wide || p == WideOptional }
+
+// IsOptional reports whether a column without a value in any row is left out.
+func (p Place) IsOptional() bool { return p == Optional || p == WideOptional }
+
+// Table is a list with its items: its columns are of the indexes of rows.
+type Table struct {
+	Columns []Column[int]
+	Rows    int
+}
+
+// Of returns a list of items.
+func Of[T any](columns []Column[T], items []T) Table {
+	t := Table{Rows: len(items)}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, over(c, items))
+	}
+	return t
+}
+
+func over[T any](c Column[T], items []T) Column[int] {
+	o := Column[int]{Title: c.Title, Meaning: c.Meaning, Min: c.Min, Drop: c.Drop, Place: c.Place, Below: c.Below, Right: c.Right}
+	o.Cell = func(at At, i int) Cell { return c.Cell(at, items[i]) }
+	if c.Number != nil {
+		o.Number = func(at At, i int) *float64 { return c.Number(at, items[i]) }
+	}
+	return o
+}
+
+// Document is a document whose items have declared columns.
+type Document interface{ List() Table }
+
+// Noted is a document with remarks below its list.
+type Noted interface{ Notes() []string }
+
+// Column returns the column of a title.
+func (t Table) Column(title string) (Column[int], bool) {
+	i := slices.IndexFunc(t.Columns, func(c Column[int]) bool { return strings.EqualFold(c.Title, title) })
+	if i < 0 {
+		return Column[int]{}, false
+	}
+	return t.Columns[i], true
+}
+
+// Titles returns the titles of the columns.
+func (t Table) Titles() []string {
+	titles := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		titles[i] = c.Title
+	}
+	return titles
+}
+
+// Cell is a value of an item in a column.
+type Cell struct {
+	Text string
+	Tone Tone
+	// Share is a part of a whole, from 0 to 1, which the dashboard draws as a bar; nil for other cells.
+	Share *float64
+}
+
+// In returns the cell in a tone.
+func (c Cell) In(t Tone) Cell {
+	c.Tone = t
+	return c
+}
+
+// Text is the cell of a text; "-" for an empty one.
+func Text[S ~string](text S) Cell { return Cell{Text: phrase.Or(string(text), phrase.Nothing)} }
+
+// Known is the cell of a text that exists: "?" where it is unknown.
+func Known[S ~string](text S) Cell { return Cell{Text: phrase.Or(string(text), phrase.UnknownCell)} }
+
+// Words is the cell of several texts: "-" of none, "?" of unknown ones.
+func Words(words []string) Cell {
+	if words == nil {
+		return Known("")
+	}
+	return Joined(words)
+}
+
+// Joined is the cell of several texts; "-" of none.
+func Joined(words []string) Cell { return Text(strings.Join(words, ",")) }
+
+// YesNo is the cell of an answer; "?" of an unknown one.
+func YesNo(b *bool) Cell { return Cell{Text: phrase.YesNo(b, phrase.UnknownCell)} }
+
+// Count is the cell of a number.
+func Count(n int) Cell { return Cell{Text: strconv.Itoa(n)} }
+
+// Part is the cell of a part of a whole, as a share and in percent.
+func Part(share float64) Cell {
+	share = min(1, max(0, share))
+	return Cell{Text: strconv.Itoa(int(share*100)) + "%", Share: &share}
+}
+
+// Rate is the cell of bytes per second; "-" without one.
+func Rate(perSecond *float64) Cell {
+	if perSecond == nil {
+		return Text("")
+	}
+	return Text(phrase.Bytes(int64(*perSecond)) + "/s")
+}
+
+// Quantity returns an integer as a number to order by; nil for an unknown one.
+func Quantity[N ~int | ~int64](n *N) *float64 {
+	if n == nil {
+		return nil
+	}
+	return new(float64(*n))
+}
+
+// At is how times are shown.
+type At struct {
+	Now time.Time
+	// Absolute shows times instead of ages.
+	Absolute bool
+}
+
+// Age returns how long ago a time was, or the time; "?" of an unknown one.
+func (a At) Age(t *time.Time) string {
+	switch {
+	case t == nil:
+		return phrase.UnknownCell
+	case a.Absolute:
+		return t.Format(time.RFC3339)
+	default:
+		return phrase.Duration(a.Now.Sub(*t))
+	}
+}
+
+// AgeOr returns the age of a time; "-" of one that does not exist.
+func (a At) AgeOr(t *time.Time) string {
+	if t == nil {
+		return phrase.Nothing
+	}
+	return a.Age(t)
+}
+
+// Until returns the time until a moment, or the moment; "due" once it has passed, "?" of an unknown one.
+func (a At) Until(t *time.Time) string {
+	switch {
+	case t == nil:
+		return phrase.UnknownCell
+	case a.Absolute:
+		return t.Format(time.RFC3339)
+	case !t.After(a.Now):
+		return "due"
+	default:
+		return phrase.Until(*t, a.Now)
+	}
+}
+
+// Lasting returns how long something has lasted, or since when; "?" where that is unknown.
+func (a At) Lasting(seconds *float64) string {
+	if seconds == nil {
+		return phrase.UnknownCell
+	}
+	lasted := time.Duration(*seconds * float64(time.Second))
+	if a.Absolute {
+		return a.Now.Add(-lasted).UTC().Format(time.RFC3339)
+	}
+	return phrase.Duration(lasted)
+}
+
+// Seconds returns how long ago a time was, as a number to order by; nil for an unknown time.
+func (a At) Seconds(t *time.Time) *float64 {
+	if t == nil {
+		return nil
+	}
+	return new(a.Now.Sub(*t).Seconds())
+}

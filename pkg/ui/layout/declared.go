@@ -1,0 +1,15 @@
+package layout
+
+import "github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+
+// Of returns the layout of declared columns.
+func Of[T any](columns []list.Column[T]) []Column {
+	all := make([]Column, len(columns))
+	for i, c := range columns {
+		all[i] = Column{
+			Name: c.Title, Meaning: c.Meaning, Drop: c.Drop, Min: c.Min, Below: c.Below, Right: c.Right,
+			Roomy: c.Place == list.Roomy || c.Place.IsWide(), Optional: c.Place.IsOptional(),
+		}
+	}
+	return all
+}
