@@ -255,6 +255,20 @@ func TestOnlyTheProgramAndCommandsImportCommands(t *testing.T) {
 	}
 }
 
+// What carries out changes, computes and prints knows no command line: the dashboard and the eviction webhook use it too.
+func TestOnlyCommandsAndSessionsKnowTheCommandLine(t *testing.T) {
+	for name, p := range sourcePackages(t) {
+		if slices.ContainsFunc([]string{"cmd", "pkg/commands", "pkg/session"}, func(root string) bool { return name == root || strings.HasPrefix(name, root+"/") }) {
+			continue
+		}
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, "github.com/spf13/") {
+				t.Errorf("%s imports %s", name, imported)
+			}
+		}
+	}
+}
+
 func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

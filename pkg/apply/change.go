@@ -6,13 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -21,7 +19,7 @@ import (
 
 // Values of --dry-run.
 const (
-	dryRunClient = "client"
+	DryRunClient = "client"
 	DryRunServer = "server"
 	DryRunNone   = "none"
 )
@@ -38,9 +36,9 @@ type ChangeFlags struct {
 	Wait    bool
 	// Join is true for a command that acts beside another run's operation.
 	Join bool
-	// waitAll is true if the command also waits for housekeeping.
-	waitAll  bool
-	timeout  time.Duration
+	// WaitAll is true if the command also waits for housekeeping.
+	WaitAll  bool
+	Timeout  time.Duration
 	Interval time.Duration
 	Output   string
 	Reason   string
@@ -54,93 +52,19 @@ type ChangeFlags struct {
 	// Reversible is true for a command that another one reverts without a trace: it never
 	// prompts.
 	Reversible bool
-	// removes is true for a command whose passes remove process groups, and so may leave
+	// Removes is true for a command whose passes remove process groups, and so may leave
 	// housekeeping.
-	removes bool
-	// respectPDB is true if pods are deleted by the eviction API.
-	respectPDB bool
+	Removes bool
+	// RespectPDB is true if pods are deleted by the eviction API.
+	RespectPDB bool
 	// Dangerous is true for a command that may lose data: --yes is not enough.
 	Dangerous bool
-	// plannedBy are the words of a command line that print a plan for --plan.
-	plannedBy string
+	// PlannedBy are the words of a command line that print a plan for --plan.
+	PlannedBy string
 	// Confirmed is the name of the cluster or resource given with --confirm; empty if none.
 	Confirmed string
-	// named is the kind of that resource; empty for a cluster.
-	named string
-}
-
-// minInterval bounds the load of repeated passes on API server and database.
-const minInterval = time.Second
-
-// Add adds the flags; waitsFor completes the sentence "repeat passes until …".
-func (f *ChangeFlags) Add(cmd *cobra.Command, waitsFor string) {
-	f.AddBrief(cmd)
-	f.addBeside(cmd)
-	flags := cmd.Flags()
-	f.addWait(cmd, waitsFor)
-	flags.DurationVar(&f.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flags.DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes, at least 1s")
-	session.AtLeast(cmd, "interval", minInterval)
-}
-
-// AddReversible adds the flags of a command that another one reverts. It never prompts; --yes
-// is accepted for scripts that always pass it.
-func (f *ChangeFlags) AddReversible(cmd *cobra.Command, waitsFor string) {
-	f.Reversible = true
-	f.Add(cmd, waitsFor)
-}
-
-// addBeside adds the flags of a command that may be refused because of what else changes the cluster.
-func (f *ChangeFlags) addBeside(cmd *cobra.Command) {
-	f.add(cmd)
-	cmd.Flags().BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
-	f.addJoin(cmd)
-}
-
-// AddBrief adds the flags of a command that completes at once and is not blocked by the state
-// of the cluster, and so acts beside any operation.
-func (f *ChangeFlags) AddBrief(cmd *cobra.Command) {
-	f.Join = true
-	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
-	session.Complete(cmd, "output", func() []string {
-		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
-	})
-	f.addRecorded(cmd, "--dry-run -o json of the same command")
-}
-
-// AddSteps adds the flags of a command that carries out steps, which prints its result in a way of its own. A command
-// line with the words of plannedBy prints a plan for it.
-func (f *ChangeFlags) AddSteps(cmd *cobra.Command, plannedBy string) {
-	f.addRecorded(cmd, plannedBy)
-	f.addBeside(cmd)
-}
-
-// AddTimeout adds --timeout of a command that carries out steps.
-func (f *ChangeFlags) AddTimeout(cmd *cobra.Command, most time.Duration) {
-	cmd.Flags().DurationVar(&f.timeout, "timeout", most, "maximum time to wait (exit code 3)")
-}
-
-// addRecorded adds the flags by which a change is shown, approved, planned and recorded.
-func (f *ChangeFlags) addRecorded(cmd *cobra.Command, plannedBy string) {
-	f.plannedBy = plannedBy
-	f.AddApproval(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&f.Reason, "reason", "", "reason recorded in the audit log and the Lease")
-	flags.StringVar(&f.Plan, "plan", "", "plan file to apply exclusively, as printed by "+plannedBy+"; exit code 6 if the cluster state changed since")
-}
-
-// AddApproval adds the flags by which a change is shown and approved.
-func (f *ChangeFlags) AddApproval(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.DryRun, "dry-run", DryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
-	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	yes := "If true, approve without a prompt"
-	if f.Reversible {
-		yes = "If true, approve; this command has no prompt, since another one reverts it"
-	}
-	flags.BoolVarP(&f.Yes, "yes", "y", false, yes)
-	flags.StringVar(&f.FieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
-	session.Complete(cmd, "dry-run", func() []string { return []string{dryRunClient, DryRunServer, DryRunNone} })
+	// Named is the kind of that resource; empty for a cluster.
+	Named string
 }
 
 // Check validates the flags before anything is read, and notes the overridden gates.
@@ -188,7 +112,7 @@ func (f ChangeFlags) canAsk(env *session.Env) error {
 	case f.DryRun == DryRunNone && f.Dangerous && !f.agreed() && !env.IsTerminal(env.In):
 		return &exit.Error{
 			Code: exit.ExitUnconfirmed, Err: errors.New("stdin is not a terminal and data may be lost: --yes is not sufficient (nothing was changed)"),
-			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; " + f.plannedBy + " prints the plan"},
+			Hints: []string{"all of these flags are required: --yes --confirm " + f.placeholder() + " --plan FILE --reason TEXT; " + f.PlannedBy + " prints the plan"},
 		}
 	default:
 		return nil
@@ -204,7 +128,7 @@ func (f ChangeFlags) Approve(ctx context.Context, env *session.Env, question str
 }
 
 // dry reports whether the command makes no changes.
-func (f ChangeFlags) dry() bool { return f.DryRun == dryRunClient || f.DryRun == DryRunServer }
+func (f ChangeFlags) dry() bool { return f.DryRun == DryRunClient || f.DryRun == DryRunServer }
 
 // PrintsText reports whether progress is printed as text on stdout, which is otherwise reserved for
 // a document.
@@ -221,7 +145,7 @@ func (f ChangeFlags) Intent() session.Intent {
 // Shared returns the flags to repeat when the command is run again.
 func (f ChangeFlags) Shared() []string {
 	var words []string
-	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist, "--join": f.Join, "--respect-pdb": f.respectPDB} {
+	for flag, set := range map[string]bool{"--yes": f.Yes, "--coexist": f.Coexist, "--join": f.Join, "--respect-pdb": f.RespectPDB} {
 		if set {
 			words = append(words, flag)
 		}

@@ -4,18 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
-
-// AddConfirm marks a command that may lose data, about a resource of a kind: --yes alone is not
-// enough for it.
-func (f *ChangeFlags) AddConfirm(cmd *cobra.Command, of *session.ResourceKind) {
-	f.Dangerous, f.named = true, noun(of)
-	cmd.Flags().StringVar(&f.Confirmed, "confirm", "", "name of the "+noun(of)+", to confirm the command if stdin is not a terminal")
-}
 
 // ConfirmedAs fails if --confirm does not match the name.
 func (f ChangeFlags) ConfirmedAs(name string) error {
@@ -26,11 +16,11 @@ func (f ChangeFlags) ConfirmedAs(name string) error {
 }
 
 // whose is the noun of what --confirm must name.
-func (f ChangeFlags) whose() string { return cmp.Or(f.named, "cluster") }
+func (f ChangeFlags) whose() string { return cmp.Or(f.Named, "cluster") }
 
 // placeholder is the placeholder of that name in a hint.
 func (f ChangeFlags) placeholder() string {
-	if f.named == "" {
+	if f.Named == "" {
 		return "CLUSTER"
 	}
 	return "NAME"

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -18,13 +17,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
+// The defaults of the flags.
 const (
-	defaultDumpInterval = 5 * time.Minute
-	defaultDumpKeep     = 24 * time.Hour
-	defaultDumpBytes    = "1Gi"
-	// minDumpInterval bounds the load of dumps on API server and database, and is the least time
+	DefaultDumpInterval = 5 * time.Minute
+	DefaultDumpKeep     = 24 * time.Hour
+	DefaultDumpBytes    = "1Gi"
+	// MinDumpInterval bounds the load of dumps on API server and database, and is the least time
 	// that one may take.
-	minDumpInterval = time.Minute
+	MinDumpInterval = time.Minute
 	// dumpLogBytes bounds the logs and trace files of one of many dumps.
 	dumpLogBytes = 4 << 20
 )
@@ -37,28 +37,18 @@ type DumpFlags struct {
 	// Write is set by the command.
 	Write WriteDump
 
-	dir            string
-	interval, keep time.Duration
-	maxBytes       string
-}
-
-func (d *DumpFlags) add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&d.dir, "dump-dir", "", "directory in which --watch keeps the newest dumps of the cluster; empty writes none")
-	flags.DurationVar(&d.interval, "dump-interval", defaultDumpInterval, "time between two dumps of --dump-dir")
-	flags.DurationVar(&d.keep, "dump-keep", defaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
-	flags.StringVar(&d.maxBytes, "dump-max-bytes", defaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
-	session.AtLeast(cmd, "dump-interval", minDumpInterval)
-	session.NotInSteps(cmd, "dump-dir")
+	Dir            string
+	Interval, Keep time.Duration
+	MaxBytes       string
 }
 
 // changed reports whether a flag has another value than its default. Without flags it is zero.
 func (d *DumpFlags) changed() bool {
-	return d.dir != "" || d.interval != 0 && d.interval != defaultDumpInterval || d.keep != 0 && d.keep != defaultDumpKeep || d.maxBytes != "" && d.maxBytes != defaultDumpBytes
+	return d.Dir != "" || d.Interval != 0 && d.Interval != DefaultDumpInterval || d.Keep != 0 && d.Keep != DefaultDumpKeep || d.MaxBytes != "" && d.MaxBytes != DefaultDumpBytes
 }
 
 func (d *DumpFlags) check() error {
-	if d.dir == "" {
+	if d.Dir == "" {
 		if d.changed() {
 			return exit.Usagef("--dump-interval, --dump-keep and --dump-max-bytes require --dump-dir")
 		}
@@ -67,16 +57,16 @@ func (d *DumpFlags) check() error {
 	if _, err := d.parseMaxBytes(); err != nil {
 		return err
 	}
-	if d.keep < d.interval {
-		return exit.Usagef("--dump-keep (%s) must not be less than --dump-interval (%s)", d.keep, d.interval)
+	if d.Keep < d.Interval {
+		return exit.Usagef("--dump-keep (%s) must not be less than --dump-interval (%s)", d.Keep, d.Interval)
 	}
 	return nil
 }
 
 func (d *DumpFlags) parseMaxBytes() (int64, error) {
-	quantity, err := resource.ParseQuantity(d.maxBytes)
+	quantity, err := resource.ParseQuantity(d.MaxBytes)
 	if err != nil || quantity.Value() <= 0 {
-		return 0, exit.Usagef("invalid --dump-max-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", d.maxBytes)
+		return 0, exit.Usagef("invalid --dump-max-bytes %q: must be a number of bytes such as 1048576, 64Mi or 1Gi", d.MaxBytes)
 	}
 	return quantity.Value(), nil
 }
@@ -99,8 +89,8 @@ func (w *watching) startDumps(ctx context.Context, written func(time.Time, int64
 		return nil, err
 	}
 	d := &dumper{
-		ring:     ring.Ring{Dir: w.Dumps.dir, Name: w.Key.Name, Keep: w.Dumps.keep, MaxBytes: most},
-		interval: w.Dumps.interval, clock: w.Env.Clock, written: written, failed: failed,
+		ring:     ring.Ring{Dir: w.Dumps.Dir, Name: w.Key.Name, Keep: w.Dumps.Keep, MaxBytes: most},
+		interval: w.Dumps.Interval, clock: w.Env.Clock, written: written, failed: failed,
 		write: func(ctx context.Context, path string) error {
 			return w.Dumps.Write(ctx, w.Env.Beside(io.Discard), w.Key, path, dumpLogBytes)
 		},
@@ -160,7 +150,7 @@ func (w *watching) reportDump() func(error) {
 	return func(err error) {
 		if now := w.Env.Clock.Now(); last.IsZero() || now.Sub(last) >= session.ProblemInterval {
 			last = now
-			w.Env.Logf("warning: write dump to %s: %s; passes continue", w.Dumps.dir, exit.Explain(err))
+			w.Env.Logf("warning: write dump to %s: %s; passes continue", w.Dumps.Dir, exit.Explain(err))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // isTidy reports whether housekeeping allows the command to end. With --wait=all that takes a
 // pass that neither did nor left any.
-func (o *outcome) isTidy() bool { return !o.waitAll || o.Last.Settled() }
+func (o *outcome) isTidy() bool { return !o.WaitAll || o.Last.Settled() }
 
 // retryAfter returns how long the pass should wait at least; if only housekeeping is left, the
 // time that takes.

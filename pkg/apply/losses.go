@@ -67,7 +67,7 @@ func (o ReconcileOptions) CheckConfirm(kind *session.ResourceKind, name string) 
 		return exit.Usagef("--confirm requires reconcile %s/NAME", session.BackupKind.Short)
 	default:
 		f := o.ChangeFlags
-		f.named = noun(kind)
+		f.Named = Noun(kind)
 		return f.ConfirmedAs(name)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -20,11 +18,6 @@ const (
 	// abortInterval is how often an operation reads whether it is to end.
 	abortInterval = 5 * time.Second
 )
-
-// addJoin adds the flag of commands that run passes.
-func (f *ChangeFlags) addJoin(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.Join, "join", false, "If true, act although another run carries out an operation on the cluster; otherwise the command ends with exit code 6")
-}
 
 // operations returns what stores the operation of the command; nil where there is none.
 func (p *pacing) operations() reconcile.OperationKeeper {
@@ -60,7 +53,7 @@ func (p *pacing) refuseBeside(ctx context.Context) error {
 
 // otherOperation returns the operation of another run; nil for none. With --wait it waits for its end.
 func (p *pacing) otherOperation(ctx context.Context, keeper reconcile.OperationKeeper) (*reconcile.Operation, error) {
-	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.timeout)
+	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.Timeout)
 	defer stop()
 	for {
 		reads, cancel := context.WithTimeout(ctx, operationLimit)

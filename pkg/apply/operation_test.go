@@ -168,7 +168,7 @@ func TestACommandThatWaitsWaitsForTheEndOfAnotherOperation(t *testing.T) {
 func TestWaitingForAnotherOperationEndsWithTheTimeout(t *testing.T) {
 	s := &operating{other: &reconcile.Operation{ID: "run0"}}
 	p, clock := passesOf(s, &strings.Builder{}, ChangeFlags{Wait: true})
-	p.timeout = time.Minute
+	p.Timeout = time.Minute
 	ended := make(chan error)
 	go func() { ended <- p.refuseBeside(t.Context()) }()
 	for {

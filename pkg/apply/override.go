@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -21,18 +19,8 @@ var overridable = []plan.Gate{plan.GateClock, plan.GateConfig, plan.GateDeletion
 // OverrideFlags are the gates that the user overrides.
 type OverrideFlags struct{ Given []string }
 
-func (o *OverrideFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&o.Given, "override", nil, "gate to override, as GATE=REASON; can be repeated. Gates: "+gateNames())
-	session.Complete(cmd, "override", func() []string {
-		names := make([]string, len(overridable))
-		for i, gate := range overridable {
-			names[i] = string(gate) + "="
-		}
-		return names
-	})
-}
-
-func gateNames() string { return phrase.List(overridable) }
+// Overridable returns them.
+func Overridable() []plan.Gate { return slices.Clone(overridable) }
 
 // Gates returns the gates with their reasons.
 func (o *OverrideFlags) Gates() (map[plan.Gate]string, error) {
@@ -42,7 +30,7 @@ func (o *OverrideFlags) Gates() (map[plan.Gate]string, error) {
 		gate := plan.Gate(name)
 		switch {
 		case !slices.Contains(overridable, gate):
-			return nil, exit.Usagef("--override %s: gate cannot be overridden: must be one of %s%s", name, gateNames(), session.OrMeant(name, phrase.Strings(overridable)))
+			return nil, exit.Usagef("--override %s: gate cannot be overridden: must be one of %s%s", name, phrase.List(overridable), session.OrMeant(name, phrase.Strings(overridable)))
 		case strings.TrimSpace(reason) == "":
 			return nil, exit.Usage(fmt.Errorf("--override %s requires a reason", name), fmt.Sprintf("add the reason: --override '%s=REASON'", name))
 		}

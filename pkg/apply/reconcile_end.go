@@ -84,9 +84,9 @@ func (o *outcome) unfinished() error {
 // timedOut returns what the command was waiting for when --timeout ended.
 func (o *outcome) timedOut() error {
 	if _, words := o.waitsFor(); words != "" {
-		return fmt.Errorf("%w after %s: %s", exit.ErrTimeout, o.timeout, words)
+		return fmt.Errorf("%w after %s: %s", exit.ErrTimeout, o.Timeout, words)
 	}
-	return fmt.Errorf("%w after %s", exit.ErrTimeout, o.timeout)
+	return fmt.Errorf("%w after %s", exit.ErrTimeout, o.Timeout)
 }
 
 // Verdict returns the end of the last pass. A reached goal outweighs what a pass still waits

@@ -25,10 +25,10 @@ func (o ReconcileOptions) Args(cluster string) []string {
 	if o.WithBackups {
 		words = append(words, "--with-backups")
 	}
-	if o.options.Adopt {
+	if o.Options.Adopt {
 		words = append(words, "--adopt")
 	}
-	if o.options.ReplaceOnSecurityContextChange {
+	if o.Options.ReplaceOnSecurityContextChange {
 		words = append(words, "--replace-on-security-context-change")
 	}
 	if len(o.Only) > 0 {
@@ -37,8 +37,8 @@ func (o ReconcileOptions) Args(cluster string) []string {
 	if len(o.Skip) > 0 {
 		words = append(words, "--skip", strings.Join(o.Skip, ","))
 	}
-	if o.metricsAddr != "" {
-		words = append(words, "--metrics-addr", o.metricsAddr)
+	if o.MetricsAddr != "" {
+		words = append(words, "--metrics-addr", o.MetricsAddr)
 	}
 	return words
 }

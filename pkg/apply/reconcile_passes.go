@@ -109,7 +109,7 @@ func (p *Passes) All(ctx context.Context) error {
 			return exit.CauseOf(ctx, err)
 		}
 	}
-	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.timeout)
+	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.Timeout)
 	defer stop()
 	p.changes = &changes{env: p.Env}
 	defer p.changes.stop()
@@ -318,7 +318,7 @@ func (p *pacing) readProgress(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the progress: %w", err)
 	}
-	if !p.waitAll {
+	if !p.WaitAll {
 		removed := false
 		all, removed = targets.Removed(all, p.Last.Housekeeping)
 		reached = reached || removed

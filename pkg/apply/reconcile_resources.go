@@ -62,10 +62,10 @@ func (o ReconcileOptions) checkOn(env *session.Env, kind *session.ResourceKind, 
 	switch {
 	case o.WithBackups:
 		return nil, exit.Usagef("--with-backups requires a cluster: it includes %s/%s", kind.Short, name)
-	case o.Watch || o.metricsAddr != "" || o.Dumps.changed():
+	case o.Watch || o.MetricsAddr != "" || o.Dumps.changed():
 		return nil, exit.Usagef("--watch requires a cluster: use --wait for %s/%s", kind.Short, name)
 	}
-	if o.respectPDB {
+	if o.RespectPDB {
 		return nil, exit.Usagef("--respect-pdb requires a cluster: passes over %s/%s delete only pods that have terminated", kind.Short, name)
 	}
 	if err := o.CheckConfirm(kind, name); err != nil {
@@ -84,7 +84,7 @@ func (f StageFlags) StagesOn(kind *session.ResourceKind, name, cluster string) (
 		return nil, exit.Usagef("name is required: %s/NAME", kind.Short)
 	case cluster != "":
 		return nil, exit.Usagef("%s/%s conflicts with cluster %s", kind.Short, name, cluster)
-	case f.options != plan.Options{}:
+	case f.Options != plan.Options{}:
 		return nil, exit.Usagef("--adopt and --replace-on-security-context-change require a cluster")
 	}
 	return f.chosen(kind.Stages())
@@ -97,9 +97,10 @@ func AbortPermissions() []session.Permission {
 }
 
 // noun returns the noun of the resource in prompts.
-func (j *job) noun() string { return noun(j.Run.ResourceKind) }
+func (j *job) noun() string { return Noun(j.Run.ResourceKind) }
 
-func noun(k *session.ResourceKind) string {
+// Noun returns the noun of a kind of resource in prompts; nil is a cluster.
+func Noun(k *session.ResourceKind) string {
 	if k == nil {
 		return "cluster"
 	}

@@ -3,21 +3,13 @@ package apply
 import (
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// addRespectPDB adds the flag of commands whose passes delete pods.
-func (f *ChangeFlags) addRespectPDB(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.respectPDB, "respect-pdb", false,
-		"If true, delete pods by the eviction API, so that PodDisruptionBudgets and eviction webhooks can refuse: the stage then waits")
-}
-
 // stages returns the stages of one pass, with the deletions that the flags choose.
 func (c Change) stages() []plan.Stage {
-	if !c.respectPDB {
+	if !c.RespectPDB {
 		return c.Stages
 	}
 	evicting := make([]plan.Stage, len(c.Stages))
@@ -29,7 +21,7 @@ func (c Change) stages() []plan.Stage {
 
 // required returns the permissions that the command needs, with those of its flags.
 func (c Change) required() []session.Permission {
-	if !c.respectPDB {
+	if !c.RespectPDB {
 		return c.Permissions
 	}
 	return append(slices.Clone(c.Permissions), session.EvictPermissions()...)

@@ -30,7 +30,7 @@ type PlanOptions struct {
 
 // Planned returns the options of a dry run that is printed as shows asks.
 func (o ReconcileOptions) Planned(shows PlanOptions) ReconcileOptions {
-	o.DryRun, o.Output, o.FieldManager, o.shows = dryRunClient, shows.Format, live.FieldManager, &shows
+	o.DryRun, o.Output, o.FieldManager, o.shows = DryRunClient, shows.Format, live.FieldManager, &shows
 	return o
 }
 

@@ -3,8 +3,6 @@ package apply
 import (
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -24,23 +22,11 @@ var stageAliases = map[string]plan.StageName{
 // StageFlags select the stages of a pass, and configure them.
 type StageFlags struct {
 	Only, Skip []string
-	options    plan.Options
-}
-
-func (f *StageFlags) Add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.Only, "only", nil, "comma-separated stages to run; each decides on the current status")
-	cmd.Flags().StringSliceVar(&f.Skip, "skip", nil, "comma-separated stages to skip")
-	cmd.Flags().BoolVar(&f.options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
-		"If true, also replace process groups whose pods were created with another file group, user or group")
-	cmd.Flags().BoolVar(&f.options.Adopt, "adopt", false,
-		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
-	for _, flag := range []string{"only", "skip"} {
-		session.Complete(cmd, flag, func() []string { return phrase.Strings(stageNames(stages.ClusterWith(plan.Options{Adopt: true}))) })
-	}
+	Options    plan.Options
 }
 
 // Stages returns the stages to run, in their order.
-func (f StageFlags) Stages() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.options)) }
+func (f StageFlags) Stages() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.Options)) }
 
 // chosen returns those of all stages that are to run, in their order.
 func (f StageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
@@ -60,6 +46,9 @@ func (f StageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
 	}
 	return from, nil
 }
+
+// StageNames returns the names of all stages that can be selected, in their order.
+func StageNames() []plan.StageName { return stageNames(stages.ClusterWith(plan.Options{Adopt: true})) }
 
 // facetsOf returns the facets of the cluster state that stages read, or may read.
 func facetsOf(from []plan.Stage) plan.Facet {

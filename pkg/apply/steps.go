@@ -81,7 +81,7 @@ func carryOutSteps(ctx context.Context, e *session.Env, key types.NamespacedName
 	}
 	s.audit = NewAuditor(e, key, c)
 	s.audit.about(plan.Snapshot{Cluster: c.Procedure.Resource})
-	ctx, stop := session.WithTimeout(ctx, e.Clock, s.timeout)
+	ctx, stop := session.WithTimeout(ctx, e.Clock, s.Timeout)
 	defer stop()
 	ctx, end := s.beginOperation(ctx)
 	defer end()

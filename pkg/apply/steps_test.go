@@ -233,7 +233,7 @@ func TestStepsEndWithTheTimeout(t *testing.T) {
 		}
 		return ctx.Err()
 	}
-	if err := s.run(t.Context(), ChangeFlags{Yes: true, timeout: time.Minute}); exit.Code(err) != exit.ExitWaiting {
+	if err := s.run(t.Context(), ChangeFlags{Yes: true, Timeout: time.Minute}); exit.Code(err) != exit.ExitWaiting {
 		t.Errorf("exit code %d: %v", exit.Code(err), err)
 	}
 }
@@ -246,12 +246,12 @@ func TestADryRunOfStepsChangesNothing(t *testing.T) {
 		want  int
 		says  string
 	}{
-		"client":                            {flags: ChangeFlags{DryRun: dryRunClient}, want: exit.ExitNo},
+		"client":                            {flags: ChangeFlags{DryRun: DryRunClient}, want: exit.ExitNo},
 		"server":                            {flags: ChangeFlags{DryRun: DryRunServer}, want: exit.ExitNo, says: "the API server accepts 1 of 2 actions; not checked: the database"},
 		"server, which rejects it":          {given: func(s *stepped) { s.rejects = errors.New("quota") }, flags: ChangeFlags{DryRun: DryRunServer}, want: exit.ExitRefused},
-		"with an approval":                  {flags: ChangeFlags{DryRun: dryRunClient, Yes: true}, want: exit.ExitNo},
-		"what a gate would refuse":          {given: func(s *stepped) { s.refused = refusal }, flags: ChangeFlags{DryRun: dryRunClient}, want: exit.ExitNo, says: "it would be refused now: G-OPERATOR"},
-		"beside the operation of other run": {given: func(s *stepped) { s.other = &reconcile.Operation{ID: "run0"} }, flags: ChangeFlags{DryRun: dryRunClient}, want: exit.ExitNo, says: "it would be refused now: another operation is active: run0"},
+		"with an approval":                  {flags: ChangeFlags{DryRun: DryRunClient, Yes: true}, want: exit.ExitNo},
+		"what a gate would refuse":          {given: func(s *stepped) { s.refused = refusal }, flags: ChangeFlags{DryRun: DryRunClient}, want: exit.ExitNo, says: "it would be refused now: G-OPERATOR"},
+		"beside the operation of other run": {given: func(s *stepped) { s.other = &reconcile.Operation{ID: "run0"} }, flags: ChangeFlags{DryRun: DryRunClient}, want: exit.ExitNo, says: "it would be refused now: another operation is active: run0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

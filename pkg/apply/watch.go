@@ -127,7 +127,7 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 
 // dumps begins to write dumps, if the flags ask for that.
 func (w *watching) dumps(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
-	if w.Dumps.dir == "" {
+	if w.Dumps.Dir == "" {
 		return func() {}, nil
 	}
 	dumps, report := counts.Dumps(), w.reportDump()
@@ -136,12 +136,12 @@ func (w *watching) dumps(ctx context.Context, counts *metrics.Metrics) (end func
 
 // serve serves the metrics, if the flags ask for that.
 func (w *watching) serve(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
-	if w.metricsAddr == "" {
+	if w.MetricsAddr == "" {
 		return func() {}, nil
 	}
 	counts.OperationsFrom(w.leaseReader(ctx))
 	w.liveness.Beat(w.Env.Clock.Now())
-	address, end, err := metrics.Serve(ctx, w.metricsAddr, metrics.Handler(counts, w.liveness))
+	address, end, err := metrics.Serve(ctx, w.MetricsAddr, metrics.Handler(counts, w.liveness))
 	if err != nil {
 		return nil, exit.Usage(err, "set another address with --metrics-addr")
 	}

@@ -3,9 +3,6 @@ package apply
 import (
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -14,24 +11,15 @@ import (
 type WatchFlags struct {
 	Watch       bool
 	Resync      time.Duration
-	metricsAddr string
+	MetricsAddr string
 	// Dumps are the dumps that a watch writes.
 	Dumps DumpFlags
-}
-
-func (w *WatchFlags) Add(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.BoolVarP(&w.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
-	flags.DurationVar(&w.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
-	flags.StringVar(&w.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
-	session.NotInSteps(cmd, "metrics-addr")
-	w.Dumps.add(cmd)
 }
 
 // CheckWatch validates --watch and the flags that go with it.
 func (o ReconcileOptions) CheckWatch() error {
 	switch {
-	case !o.Watch && o.metricsAddr != "":
+	case !o.Watch && o.MetricsAddr != "":
 		return exit.Usagef("--metrics-addr requires --watch")
 	case !o.Watch && o.Dumps.changed():
 		return exit.Usagef("--dump-dir requires --watch")
@@ -41,7 +29,7 @@ func (o ReconcileOptions) CheckWatch() error {
 		return exit.Usagef("--wait conflicts with --watch")
 	case o.dry():
 		return exit.Usagef("--dry-run conflicts with --watch")
-	case o.timeout > 0:
+	case o.Timeout > 0:
 		return exit.Usagef("--timeout conflicts with --watch")
 	case o.Resync < o.Interval:
 		return exit.Usagef("--resync (%s) must not be less than --interval (%s)", o.Resync, o.Interval)
@@ -49,5 +37,5 @@ func (o ReconcileOptions) CheckWatch() error {
 	if err := o.Dumps.check(); err != nil {
 		return err
 	}
-	return session.CheckAddress("--metrics-addr", o.metricsAddr)
+	return session.CheckAddress("--metrics-addr", o.MetricsAddr)
 }

@@ -100,7 +100,7 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 func (t *resourceSet) change(kind *session.ResourceKind) Change {
 	c := Change{ChangeFlags: t.options.ChangeFlags, Args: t.options.Args(t.key.Name), Permissions: t.options.togetherPermissions(), ResourceKind: kind}
 	if kind == nil {
-		c.Stages = stages.ClusterWith(t.options.options)
+		c.Stages = stages.ClusterWith(t.options.Options)
 		return c
 	}
 	c.Stages = kind.Stages()

@@ -71,7 +71,7 @@ func (t *resourceSet) all(ctx context.Context) error {
 	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	ctx, stop := session.WithTimeout(ctx, t.env.Clock, t.options.timeout)
+	ctx, stop := session.WithTimeout(ctx, t.env.Clock, t.options.Timeout)
 	defer stop()
 	ctx, end := beginOperations(ctx, t.members)
 	defer end()

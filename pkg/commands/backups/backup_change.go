@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -86,7 +87,7 @@ func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 			return o.run(cmd.Context(), env, verb, args)
 		},
 	})
-	o.Add(cmd, verb.until)
+	flags.Change(cmd, &o.ChangeFlags, verb.until)
 	return cmd
 }
 

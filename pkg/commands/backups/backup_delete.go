@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -64,8 +65,8 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 			return o.run(cmd.Context(), env, cmd.Flags().Changed, args)
 		},
 	})
-	o.Add(cmd, "the data is deleted")
-	o.AddConfirm(cmd, session.BackupKind)
+	flags.Change(cmd, &o.ChangeFlags, "the data is deleted")
+	flags.Confirm(cmd, &o.ChangeFlags, session.BackupKind)
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
 	session.AtLeast(cmd, "older-than", session.Positive)
@@ -132,8 +133,8 @@ actual content of the store.` + confirmationHelp,
 			return carryOut(cmd.Context(), o.ChangeFlags, env, args, "delete", nil, backup.ClearBackup)
 		},
 	})
-	o.Add(cmd, "the store is empty")
-	o.AddConfirm(cmd, session.BackupKind)
+	flags.Change(cmd, &o.ChangeFlags, "the store is empty")
+	flags.Confirm(cmd, &o.ChangeFlags, session.BackupKind)
 	return cmd
 }
 

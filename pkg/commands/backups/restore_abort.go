@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -55,8 +56,8 @@ recreate the resource.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, "the restore is aborted")
-	o.AddConfirm(cmd, session.RestoreKind)
+	flags.Change(cmd, &o.ChangeFlags, "the restore is aborted")
+	flags.Confirm(cmd, &o.ChangeFlags, session.RestoreKind)
 	return cmd
 }
 

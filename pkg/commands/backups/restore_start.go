@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -62,7 +63,7 @@ when it is done.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, "the restore is done")
+	flags.Change(cmd, &o.ChangeFlags, "the restore is done")
 	cmd.Flags().StringVar(&o.at, "at", "", "time to restore, in RFC 3339 (2026-11-25T10:30:00Z); empty for spec.backupVersion, or the latest restorable version")
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -58,7 +59,7 @@ never changed; if spec.seedConnectionString differs, a hint prints the command.`
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.ChangeFlags.Add(cmd, "status and ConfigMap have the current connection string")
+	flags.Change(cmd, &o.ChangeFlags, "status and ConfigMap have the current connection string")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -55,7 +56,7 @@ nodes. A later change may select these process groups again.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
+	flags.Change(cmd, &o.ChangeFlags, "the coordinators match the spec")
 	cmd.Flags().StringSliceVar(&o.Away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
 	session.CompleteWith(cmd, "away-from", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd

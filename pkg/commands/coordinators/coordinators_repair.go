@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -61,7 +62,7 @@ database could not be queried for a quorum).`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.ChangeFlags.Add(cmd, "the coordinators match the spec")
+	flags.Change(cmd, &o.ChangeFlags, "the coordinators match the spec")
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -70,7 +71,7 @@ their priorities first, and then use --set-elsewhere.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.ChangeFlags.Add(cmd, "the region is primary")
+	flags.Change(cmd, &o.ChangeFlags, "the region is primary")
 	cmd.Flags().StringVar(&o.to, "to", "", "main data center of the region to make primary")
 	cmd.Flags().BoolVar(&o.setElsewhere, "set-elsewhere", false, "If true, resources in other namespaces and Kubernetes clusters have these priorities already")
 	session.CompleteWith(cmd, "to", func(ctx context.Context, cmd *cobra.Command, args []string) []string {

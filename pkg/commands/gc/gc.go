@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -80,7 +81,7 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
-	o.AddSteps(cmd, "--dry-run -o json of the same command")
+	flags.Steps(cmd, &o.ChangeFlags, "--dry-run -o json of the same command")
 	cmd.Flags().StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -65,7 +66,7 @@ annotated.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
-	o.AddBrief(cmd)
+	flags.Brief(cmd, &o.ChangeFlags)
 	cmd.Flags().Lookup("yes").Usage = "If true, approve; this command has no prompt, since it changes no process group"
 	cmd.Flags().BoolVar(&o.exitZero, "exit-zero", false, "If true, exit with code 0 also if process groups have failed")
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -59,7 +60,7 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
-	o.ChangeFlags.Add(cmd, "the process groups are drained")
+	flags.Change(cmd, &o.ChangeFlags, "the process groups are drained")
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -64,7 +65,7 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
-	o.ChangeFlags.Add(cmd, "the exclusions have ended")
+	flags.Change(cmd, &o.ChangeFlags, "the exclusions have ended")
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, include all excluded process groups that are not marked for removal")
 	cmd.Flags().StringSliceVar(&o.targets, "target", nil, "comma-separated targets of exclusions: addresses, or localities such as locality_zoneid:rack-1")
 	return cmd

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -89,7 +90,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
-	o.AddRemoving(cmd, "the process groups are removed")
+	flags.Removing(cmd, &o.ChangeFlags, "the process groups are removed")
 	flags := cmd.Flags()
 	flags.IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
 	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")

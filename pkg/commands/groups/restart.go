@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -68,7 +69,7 @@ continue an interrupted run is printed before the first change.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
-	o.ChangeFlags.Add(cmd, "all selected processes are restarted")
+	flags.Change(cmd, &o.ChangeFlags, "all selected processes are restarted")
 	flags := cmd.Flags()
 	flags.StringVar(&o.Strategy, "strategy", string(operations.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
 	flags.StringVar(&o.since, "since", "", "time (2026-11-21T12:00:00Z) on the clock of the database; processes that started after it count as restarted. If empty, the current time")

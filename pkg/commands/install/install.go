@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -54,7 +55,7 @@ type options struct {
 }
 
 func (o *options) add(cmd *cobra.Command) {
-	o.AddApproval(cmd)
+	flags.Approval(cmd, &o.ChangeFlags)
 	cmd.Flags().BoolVar(&o.print, "print", false, "If true, print the manifests and contact no API server")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("print", "yes")

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -75,7 +76,7 @@ func (o denyOptions) command(env *session.Env, cmd *cobra.Command) *cobra.Comman
 	cmd.ValidArgsFunction = env.Completion().FirstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
 	o.ClusterFlag.Add(cmd, env)
-	o.AddReversible(cmd, "the deny list in the database is changed")
+	flags.Reversible(cmd, &o.ChangeFlags, "the deny list in the database is changed")
 	return cmd
 }
 

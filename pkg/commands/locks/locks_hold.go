@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -59,7 +60,7 @@ own. Pause it first with kubectl fdb pause.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddReversible(cmd, "the lock is taken")
+	flags.Reversible(cmd, &o.ChangeFlags, "the lock is taken")
 	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "duration of the lock, from 1m to 24h")
 	return cmd
 }
@@ -147,7 +148,7 @@ control-plane instance that is lost permanently.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.ChangeFlags.Add(cmd, "the lock is free")
+	flags.Change(cmd, &o.ChangeFlags, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
 	session.NotInSteps(cmd, "force")
 	return cmd

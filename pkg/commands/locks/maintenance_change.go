@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -58,7 +59,7 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddReversible(cmd, "the zone is in maintenance mode")
+	flags.Reversible(cmd, &o.ChangeFlags, "the zone is in maintenance mode")
 	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
 	return cmd
 }
@@ -136,7 +137,7 @@ were to restart. Data of storage processes that are still down is copied from th
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddReversible(cmd, "no zone is in maintenance mode")
+	flags.Reversible(cmd, &o.ChangeFlags, "no zone is in maintenance mode")
 	return cmd
 }
 

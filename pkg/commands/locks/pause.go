@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -52,7 +53,7 @@ pass report it.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
-	o.AddBrief(cmd)
+	flags.Brief(cmd, &o.ChangeFlags)
 	cmd.Flags().DurationVar(&o.long, "for", 0, "expected duration, for reminders; 0 means no limit")
 	return cmd
 }
@@ -129,7 +130,7 @@ Nothing else of the spec is changed.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Reversible = true
-	o.AddBrief(cmd)
+	flags.Brief(cmd, &o.ChangeFlags)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -92,7 +93,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
-	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
+	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()
 	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
 	flags.StringVar(&o.Evacuate, "evacuate", EvacuateNone, "evacuation of process groups: none, by-taint or now")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -62,7 +63,7 @@ to continue.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
-	o.AddRemoving(cmd, "no pod of the cluster is left on the nodes")
+	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone
 	cmd.Flags().IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once")
 	return cmd

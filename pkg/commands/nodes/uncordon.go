@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -44,7 +45,7 @@ as long as no data was moved.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.add(cmd)
-	o.ChangeFlags.Add(cmd, "the nodes are schedulable")
+	flags.Change(cmd, &o.ChangeFlags, "the nodes are schedulable")
 	cmd.Flags().StringVar(&o.taint, "taint", "", "taint to remove, KEY[:EFFECT], regardless of its origin. Without nodes and -l it is removed from all nodes that have it")
 	return cmd
 }

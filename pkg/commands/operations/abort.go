@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -72,7 +73,7 @@ is half done is printed for it, too.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddApproval(cmd)
+	flags.Approval(cmd, &o.ChangeFlags)
 	cmd.Flags().StringVar(&o.id, "id", "", "expected ID of the operation, as listed; exit code 6 for another one")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, as its run prints it")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", abortTimeout, "maximum time to wait for its end (exit code 3); 0 means no limit")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -58,7 +59,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.StageFlags.Add(cmd)
+	flags.Stages(cmd, &o.StageFlags)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")

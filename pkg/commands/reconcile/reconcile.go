@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -95,9 +96,9 @@ continue.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.StageFlags.Add(cmd)
-	o.AddRemoving(cmd, "the cluster is reconciled")
-	o.WatchFlags.Add(cmd)
+	flags.Stages(cmd, &o.StageFlags)
+	flags.Removing(cmd, &o.ChangeFlags, "the cluster is reconciled")
+	flags.Watch(cmd, &o.WatchFlags)
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
 	cmd.Flags().StringVar(&o.Confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
 	session.CompleteWith(cmd, "confirm", session.BackupKind.Confirmed())

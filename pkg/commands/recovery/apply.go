@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -83,9 +84,9 @@ exit code is 1.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddSteps(cmd, "recover plan -o json")
-	o.AddConfirm(cmd, nil)
-	o.AddTimeout(cmd, defaultTimeout)
+	flags.Steps(cmd, &o.ChangeFlags, "recover plan -o json")
+	flags.Confirm(cmd, &o.ChangeFlags, nil)
+	flags.Timeout(cmd, &o.ChangeFlags, defaultTimeout)
 	session.AtLeast(cmd, "timeout", session.Positive)
 	return cmd
 }

@@ -1,0 +1,137 @@
+// Package flags adds the flags of changes to commands, with their completions. What the flags mean is in package apply.
+package flags
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+)
+
+// minInterval bounds the load of repeated passes on API server and database.
+const minInterval = time.Second
+
+// Change adds the flags of a change by passes; waitsFor completes the sentence "repeat passes until …".
+func Change(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
+	Brief(cmd, f)
+	beside(cmd, f)
+	addWait(cmd, f, waitsFor)
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	cmd.Flags().DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes, at least 1s")
+	session.AtLeast(cmd, "interval", minInterval)
+}
+
+// Removing adds the flags of a change whose passes remove process groups.
+func Removing(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
+	f.Removes = true
+	Change(cmd, f, waitsFor)
+	cmd.Flags().BoolVar(&f.RespectPDB, "respect-pdb", false,
+		"If true, delete pods by the eviction API, so that PodDisruptionBudgets and eviction webhooks can refuse: the stage then waits")
+}
+
+// Reversible adds the flags of a change that another one reverts. It never prompts; --yes is accepted for scripts that
+// always pass it.
+func Reversible(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
+	f.Reversible = true
+	Change(cmd, f, waitsFor)
+}
+
+// Brief adds the flags of a change that completes at once and is not blocked by the state of the cluster, and so acts
+// beside any operation.
+func Brief(cmd *cobra.Command, f *apply.ChangeFlags) {
+	f.Join = true
+	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
+	session.Complete(cmd, "output", func() []string {
+		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
+	})
+	recorded(cmd, f, "--dry-run -o json of the same command")
+}
+
+// Steps adds the flags of a change by steps, which prints its result in a way of its own. A command line with the words
+// of plannedBy prints a plan for it.
+func Steps(cmd *cobra.Command, f *apply.ChangeFlags, plannedBy string) {
+	recorded(cmd, f, plannedBy)
+	beside(cmd, f)
+}
+
+// Timeout adds --timeout of a change by steps.
+func Timeout(cmd *cobra.Command, f *apply.ChangeFlags, most time.Duration) {
+	cmd.Flags().DurationVar(&f.Timeout, "timeout", most, "maximum time to wait (exit code 3)")
+}
+
+// Approval adds the flags by which a change is shown and approved.
+func Approval(cmd *cobra.Command, f *apply.ChangeFlags) {
+	cmd.Flags().StringVar(&f.DryRun, "dry-run", apply.DryRunNone, "none, client or server: client prints the plan without changes; server also submits it to the API server without persisting it")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = apply.DryRunClient
+	yes := "If true, approve without a prompt"
+	if f.Reversible {
+		yes = "If true, approve; this command has no prompt, since another one reverts it"
+	}
+	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, yes)
+	cmd.Flags().StringVar(&f.FieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
+	session.Complete(cmd, "dry-run", func() []string { return []string{apply.DryRunClient, apply.DryRunServer, apply.DryRunNone} })
+}
+
+// Confirm marks a change that may lose data, about a resource of a kind: --yes alone is not enough for it.
+func Confirm(cmd *cobra.Command, f *apply.ChangeFlags, of *session.ResourceKind) {
+	f.Dangerous, f.Named = true, apply.Noun(of)
+	cmd.Flags().StringVar(&f.Confirmed, "confirm", "", "name of the "+f.Named+", to confirm the command if stdin is not a terminal")
+}
+
+// recorded adds the flags by which a change is shown, approved, planned and recorded.
+func recorded(cmd *cobra.Command, f *apply.ChangeFlags, plannedBy string) {
+	f.PlannedBy = plannedBy
+	Approval(cmd, f)
+	cmd.Flags().StringVar(&f.Reason, "reason", "", "reason recorded in the audit log and the Lease")
+	cmd.Flags().StringVar(&f.Plan, "plan", "", "plan file to apply exclusively, as printed by "+plannedBy+"; exit code 6 if the cluster state changed since")
+}
+
+// beside adds the flags of a change that may be refused because of what else changes the cluster.
+func beside(cmd *cobra.Command, f *apply.ChangeFlags) {
+	cmd.Flags().StringArrayVar(&f.Given, "override", nil, "gate to override, as GATE=REASON; can be repeated. Gates: "+phrase.List(apply.Overridable()))
+	session.Complete(cmd, "override", func() []string {
+		var names []string
+		for _, gate := range apply.Overridable() {
+			names = append(names, string(gate)+"=")
+		}
+		return names
+	})
+	cmd.Flags().BoolVar(&f.Coexist, "coexist", false, "If true, act although an operator manages the cluster")
+	cmd.Flags().BoolVar(&f.Join, "join", false, "If true, act although another run carries out an operation on the cluster; otherwise the command ends with exit code 6")
+}
+
+// Stages adds the flags that select the stages of a pass.
+func Stages(cmd *cobra.Command, f *apply.StageFlags) {
+	cmd.Flags().StringSliceVar(&f.Only, "only", nil, "comma-separated stages to run; each decides on the current status")
+	cmd.Flags().StringSliceVar(&f.Skip, "skip", nil, "comma-separated stages to skip")
+	cmd.Flags().BoolVar(&f.Options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
+		"If true, also replace process groups whose pods were created with another file group, user or group")
+	cmd.Flags().BoolVar(&f.Options.Adopt, "adopt", false,
+		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
+	for _, flag := range []string{"only", "skip"} {
+		session.Complete(cmd, flag, func() []string { return phrase.Strings(apply.StageNames()) })
+	}
+}
+
+// Watch adds --watch and the flags that go with it.
+func Watch(cmd *cobra.Command, f *apply.WatchFlags) {
+	cmd.Flags().BoolVarP(&f.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
+	cmd.Flags().DurationVar(&f.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
+	cmd.Flags().StringVar(&f.MetricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
+	session.NotInSteps(cmd, "metrics-addr")
+	dumps(cmd, &f.Dumps)
+}
+
+func dumps(cmd *cobra.Command, f *apply.DumpFlags) {
+	cmd.Flags().StringVar(&f.Dir, "dump-dir", "", "directory in which --watch keeps the newest dumps of the cluster; empty writes none")
+	cmd.Flags().DurationVar(&f.Interval, "dump-interval", apply.DefaultDumpInterval, "time between two dumps of --dump-dir")
+	cmd.Flags().DurationVar(&f.Keep, "dump-keep", apply.DefaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
+	cmd.Flags().StringVar(&f.MaxBytes, "dump-max-bytes", apply.DefaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
+	session.AtLeast(cmd, "dump-interval", apply.MinDumpInterval)
+	session.NotInSteps(cmd, "dump-dir")
+}
