@@ -238,10 +238,12 @@ lint: $(BIN)/libfdb_c/libfdb_c.so ## Lint the plugin and the sandbox
 	cd sandbox && go tool -modfile=../tools/go.mod golangci-lint run --config ../.golangci.yml ./...
 	$(LIBFDB_C_FLAGS) $(TOOL) golangci-lint run --build-tags fdb_native ./pkg/fdb/admin
 
+GENERATED_PAGES := $(addprefix docs/,check-rules.md columns.md packages.md proofs.md version-facts.md)
+
 .PHONY: check-generated
 check-generated: generate ## Fail when generated files differ from what is committed
-	git diff --exit-code -- api manifests/crd docs/commands docs/packages.md docs/proofs.md
-	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands docs/packages.md docs/proofs.md); \
+	git diff --exit-code -- api manifests/crd docs/commands $(GENERATED_PAGES)
+	@new=$$(git ls-files --others --exclude-standard -- api manifests/crd docs/commands $(GENERATED_PAGES)); \
 	if [ -n "$$new" ]; then echo "generated but not committed: $$new" >&2; exit 1; fi
 
 .PHONY: check-modules

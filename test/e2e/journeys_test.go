@@ -181,7 +181,6 @@ var journeys = map[string]journey{
 		codes:     map[string][]int{plan: {1, 1}},
 		recovered: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 350 * time.Second},
 	},
-	"docs/versions.md": {prepare: up(counts)},
 	"docs/tls.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
