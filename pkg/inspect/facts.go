@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -223,12 +224,18 @@ func (f Facts) UnknownReason(what string) string {
 // isNotReporting reports whether fewer of a group's processes report than its pod runs; false
 // where the database does not list processes.
 func (f Facts) isNotReporting(g *v1beta2.ProcessGroupStatus) bool {
-	return f.Database.Status.ListsProcesses() && len(f.ProcessesOf(g)) < f.processCountOf(g.ProcessClass)
+	return f.Database.Status.ListsProcesses() && len(f.ProcessesOf(g)) < f.processCountOf(g)
 }
 
-// processCountOf returns how many processes a pod of the class runs; while that changes, the
-// fewest.
-func (f Facts) processCountOf(class v1beta2.ProcessClass) int {
+// processCountOf returns how many processes the pod of a group runs. Without a pod that is what pods of the class
+// run; while that changes, the fewest.
+func (f Facts) processCountOf(g *v1beta2.ProcessGroupStatus) int {
+	class := g.ProcessClass
+	if pod := f.Pod(g); pod != nil {
+		if n, err := objects.ServersPerPodOf(pod, class); err == nil {
+			return n
+		}
+	}
 	count := f.Cluster.ServersPerPod(class)
 	inUse := []int{}
 	switch {

@@ -3,6 +3,7 @@ package inspect
 import (
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -75,6 +76,23 @@ func (f Facts) evicting(name string, class v1beta2.ProcessClass) (lostNode, bool
 		lost.since = taint.TimeAdded.Time
 	}
 	return lost, true
+}
+
+// lostNode is a node that does not work.
+type lostNode struct {
+	name    string
+	since   time.Time // zero for unknown
+	deleted bool      // the node no longer exists
+	taint   string    // that evicts pods, as KEY=VALUE:EFFECT; empty for none
+	reason  string    // why it is not ready, in the words of Kubernetes
+}
+
+// command returns the arguments of a kubectl command that shows more of the node.
+func (n lostNode) command() []string {
+	if n.deleted {
+		return []string{"get", "nodes"}
+	}
+	return []string{"describe", "node", n.name}
 }
 
 // words returns what is wrong with the node.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,9 @@ import (
 // Problem is why the processes of a process group do not run or do not report, by its pod,
 // its PVC and its node.
 type Problem struct {
+	// Code is that of the rule of check that finds it; empty for what is no finding: a pod that just terminates, and
+	// what a process group that is being removed has no need of any more.
+	Code string
 	// Pod is the pod's name, whether or not it exists.
 	Pod string
 	// Object is what the message is about where that is not the pod: "PVC sample-storage-1-data".
@@ -28,6 +32,8 @@ type Problem struct {
 	Kept *readings.Terminating
 	// Since is when that began; zero when unknown.
 	Since time.Time
+	// Passes is true for what ends by itself.
+	Passes bool
 	// Command are the arguments of a kubectl command that shows more and changes nothing.
 	Command []string
 
@@ -72,6 +78,7 @@ const (
 	ProblemCannotStart  ProblemCode = "cannot-start"
 	ProblemNode         ProblemCode = "node"
 	ProblemExited       ProblemCode = "exited"
+	ProblemStarting     ProblemCode = "starting"
 	ProblemNotReady     ProblemCode = "not-ready"
 	ProblemNotReporting ProblemCode = "not-reporting"
 )
@@ -95,25 +102,49 @@ func (t Problem) TextOfEach() string {
 // ProblemOf returns the first problem of a process group, in the order in which each explains
 // the following ones; nil without any.
 func (f Facts) ProblemOf(g *v1beta2.ProcessGroupStatus) *Problem {
-	pod := f.Pod(g)
-	if pod == nil {
-		return f.withoutPod(g)
+	for t := range f.problemsOf(g) {
+		return t
 	}
-	if pod.DeletionTimestamp != nil {
-		return f.onPurpose(g, f.kept(g, f.terminating(pod)))
-	}
-	for _, ask := range []func(*corev1.Pod) *Problem{f.ended, f.unscheduled, f.waitingContainer, f.onNotReadyNode, f.crashed, f.notReady} {
-		if t := ask(pod); t != nil {
-			return f.onPurpose(g, f.dated(g, t))
+	return nil
+}
+
+// problemsOf returns all problems of a process group in that order.
+func (f Facts) problemsOf(g *v1beta2.ProcessGroupStatus) iter.Seq[*Problem] {
+	return func(yield func(*Problem) bool) {
+		for _, ask := range f.questions(f.Pod(g)) {
+			if t := ask(g); t != nil && !yield(f.onPurpose(g, t)) {
+				return
+			}
 		}
 	}
-	return f.onPurpose(g, f.notReporting(g, pod))
+}
+
+// questions are what can be wrong with a process group and its pod, in the order in which each explains the following
+// ones. A pod that has ended, terminates or has no node has no containers to ask about.
+func (f Facts) questions(pod *corev1.Pod) []func(*v1beta2.ProcessGroupStatus) *Problem {
+	ofPod := func(ask func(*corev1.Pod) *Problem) func(*v1beta2.ProcessGroupStatus) *Problem {
+		return func(g *v1beta2.ProcessGroupStatus) *Problem { return f.dated(g, ask(pod)) }
+	}
+	switch {
+	case pod == nil:
+		return []func(*v1beta2.ProcessGroupStatus) *Problem{f.withoutPod}
+	case pod.DeletionTimestamp != nil:
+		return []func(*v1beta2.ProcessGroupStatus) *Problem{func(g *v1beta2.ProcessGroupStatus) *Problem { return f.kept(g, f.terminating(pod)) }}
+	case hasEnded(pod):
+		return []func(*v1beta2.ProcessGroupStatus) *Problem{ofPod(f.ended), f.silent}
+	case pod.Spec.NodeName == "":
+		return []func(*v1beta2.ProcessGroupStatus) *Problem{ofPod(f.unscheduled), f.silent}
+	default:
+		return []func(*v1beta2.ProcessGroupStatus) *Problem{
+			ofPod(f.waitingContainer), ofPod(f.onLostNode), ofPod(f.crashed), f.starting, ofPod(f.notReady), f.silent,
+		}
+	}
 }
 
 // dated adds since when the processes of the group do not run to a problem that has no time of its own:
 // a container that crashes repeatedly shows its last start and end only.
 func (f Facts) dated(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
-	if t.Since.IsZero() {
+	if t != nil && t.Since.IsZero() {
 		t.Since = f.Outage(g).Since
 	}
 	return t
@@ -126,7 +157,8 @@ func (f Facts) withoutPod(g *v1beta2.ProcessGroupStatus) *Problem {
 	name := g.PodName(f.Cluster)
 	since, _ := f.Since(g, v1beta2.ConditionMissingPod)
 	return f.formerNode(g, &Problem{
-		Pod: name, Message: "does not exist", Since: since, Key: ProblemKey{Code: ProblemMissing},
+		Code: codeOf(g, CodePodMissing),
+		Pod:  name, Message: "does not exist", Since: since, Key: ProblemKey{Code: ProblemMissing},
 		Command: []string{"get", "events", "--field-selector", "involvedObject.name=" + name},
 	})
 }
@@ -142,23 +174,31 @@ func (f Facts) terminating(pod *corev1.Pod) *Problem {
 		t.Message = fmt.Sprintf("is terminating, %s of its grace period left", phrase.Duration(left))
 		return t
 	}
-	t.Message, t.Key.Code, t.Own = "does not terminate", ProblemOverdue, false
+	t.Message, t.Key.Code, t.Own, t.Since = "does not terminate", ProblemOverdue, false, pod.DeletionTimestamp.Time
 	if len(pod.Finalizers) > 0 {
 		t.Message += ", waits for its finalizers " + strings.Join(pod.Finalizers, ", ")
 		t.Key.Finalizers = joined(pod.Finalizers)
 	}
-	if sick := f.onNotReadyNode(pod); sick != nil {
+	if sick := f.onLostNode(pod); sick != nil {
 		t.Message += ", " + sick.Message
 		t.Command, t.Key.Node = sick.Command, sick.Key.Node
 	}
 	return t
 }
 
+// codeOf returns the code of a rule about a process group, or none for one that is being removed: no pass repairs it.
+func codeOf(g *v1beta2.ProcessGroupStatus, code string) string {
+	if g.IsMarkedForRemoval() {
+		return ""
+	}
+	return code
+}
+
 // kept adds what keeps a pod that does not terminate, and what ends that if time does not.
 func (f Facts) kept(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
 	for _, k := range readings.TerminatingOf(f.Snapshot, g) {
 		if k.Kind == readings.KindPod {
-			t.Kept = &k
+			t.Kept, t.Code = &k, f.codeOfEnd(k)
 			if k.Stuck {
 				t.Message, t.Key.Stuck = t.Message+"; "+k.Remedy(), true
 			}
@@ -175,7 +215,7 @@ func (f Facts) leftover(g *v1beta2.ProcessGroupStatus) *Problem {
 	}
 	k := all[0]
 	kind := map[string]string{readings.KindPVC: "pvc", readings.KindService: "service"}[k.Kind]
-	t := &Problem{Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: ProblemKey{Code: ProblemLeftover, Object: k.Kind}, Own: true}
+	t := &Problem{Code: f.codeOfEnd(k), Pod: g.PodName(f.Cluster), Object: k.Kind + " " + k.Name, Since: k.Due, Kept: &k, Command: []string{"describe", kind, k.Name}, Key: ProblemKey{Code: ProblemLeftover, Object: k.Kind}, Own: true}
 	t.Message = "does not terminate"
 	if len(k.Finalizers) > 0 {
 		t.Message += ", waits for its finalizers " + strings.Join(k.Finalizers, ", ")
@@ -190,12 +230,13 @@ func (f Facts) leftover(g *v1beta2.ProcessGroupStatus) *Problem {
 // joined returns names in order, as a part of a key.
 func joined(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ",") }
 
+func hasEnded(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
 func (f Facts) ended(pod *corev1.Pod) *Problem {
-	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
-		return nil
-	}
 	return &Problem{
-		Pod: pod.Name, Message: "has ended: " + Clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
+		Code: CodePodNotReady, Pod: pod.Name, Message: "has ended: " + Clauses(string(pod.Status.Phase), pod.Status.Reason, pod.Status.Message),
 		Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemEnded, Reason: pod.Status.Reason}, Own: pod.Status.Message != "",
 	}
 }
@@ -204,10 +245,7 @@ func (f Facts) ended(pod *corev1.Pod) *Problem {
 // for.
 func (f Facts) unscheduled(pod *corev1.Pod) *Problem {
 	c := podCondition(pod, corev1.PodScheduled)
-	if pod.Spec.NodeName != "" {
-		return nil
-	}
-	t := &Problem{Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemUnscheduled, Object: pod.Labels[v1beta2.LabelProcessClass]}}
+	t := &Problem{Code: CodePodUnscheduled, Pod: pod.Name, Message: "is Pending and not scheduled yet", Since: pod.CreationTimestamp.Time, Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemUnscheduled, Object: pod.Labels[v1beta2.LabelProcessClass]}}
 	if c != nil && c.Status == corev1.ConditionFalse {
 		t.Message, t.Key.Reason = "is Pending, no node fits: "+Clauses(readings.NoNodeFits(pod)), c.Reason
 		t.Since = c.LastTransitionTime.Time
@@ -259,9 +297,8 @@ func (f Facts) waitingContainer(pod *corev1.Pod) *Problem {
 		if w == nil {
 			continue
 		}
-		starting := w.Reason == "ContainerCreating" || w.Reason == "PodInitializing"
-		t := &Problem{Pod: pod.Name, Since: scheduledAt(pod), Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemCannotStart, Object: c.Name, Reason: w.Reason}, Own: w.Message != ""}
-		if starting && f.Now.Sub(t.Since) < startsSoon {
+		t := &Problem{Code: CodePodNotReady, Pod: pod.Name, Since: scheduledAt(pod), Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemCannotStart, Object: c.Name, Reason: w.Reason}, Own: w.Message != ""}
+		if f.justStarts(pod, w) {
 			continue
 		}
 		t.Message = fmt.Sprintf("cannot start container %s: %s", c.Name, Clauses(w.Reason, OneLine(w.Message)))
@@ -283,28 +320,45 @@ func exitWords(last corev1.ContainerStateTerminated, restarts int32) string {
 	return fmt.Sprintf("it ended with exit code %d (%s), and was restarted %s", last.ExitCode, phrase.Or(last.Reason, "no reason given"), phrase.Count(restarts, "time"))
 }
 
-// onNotReadyNode is the problem of a pod on a node that is not ready.
-func (f Facts) onNotReadyNode(pod *corev1.Pod) *Problem {
-	node := f.Nodes[pod.Spec.NodeName]
-	if node == nil {
-		return nil
-	}
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+// justStarts reports whether a container waits as each does at first, and not for long yet.
+func (f Facts) justStarts(pod *corev1.Pod, w *corev1.ContainerStateWaiting) bool {
+	return (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing") && f.Now.Sub(scheduledAt(pod)) < startsSoon
+}
+
+// starting is the problem of a pod whose containers are not ready yet, which time solves.
+func (f Facts) starting(g *v1beta2.ProcessGroupStatus) *Problem {
+	pod := f.Pod(g)
+	for _, c := range pod.Status.ContainerStatuses {
+		if w := c.State.Waiting; !c.Ready && w != nil && f.justStarts(pod, w) {
 			return &Problem{
-				Pod: pod.Name, Message: fmt.Sprintf("is on node %s, which is not ready: %s", node.Name, Clauses(c.Reason, OneLine(c.Message))),
-				Since: c.LastTransitionTime.Time, Command: []string{"describe", "node", node.Name}, Key: ProblemKey{Code: ProblemNode, Node: node.Name},
+				Code: CodePodNotReady, Pod: pod.Name, Message: fmt.Sprintf("starts container %s: %s", c.Name, w.Reason), Since: scheduledAt(pod),
+				Command: []string{"describe", "pod", pod.Name}, Key: ProblemKey{Code: ProblemStarting, Object: c.Name, Reason: w.Reason}, Passes: f.silent(g) == nil,
 			}
 		}
 	}
 	return nil
 }
 
+// onLostNode is the problem of a pod on a node that is not ready or no longer exists.
+func (f Facts) onLostNode(pod *corev1.Pod) *Problem {
+	node, lost := f.lost(pod.Spec.NodeName)
+	if !lost {
+		return nil
+	}
+	message := fmt.Sprintf("is on node %s, which %s", node.name, node.words())
+	if node.reason != "" {
+		message += ": " + node.reason
+	}
+	return &Problem{
+		Code: CodeNodeLost, Pod: pod.Name, Message: message, Since: node.since, Command: node.command(), Key: ProblemKey{Code: ProblemNode, Node: node.name},
+	}
+}
+
 func (f Facts) crashed(pod *corev1.Pod) *Problem {
 	for _, c := range pod.Status.ContainerStatuses {
 		if end := c.State.Terminated; end != nil {
 			return &Problem{
-				Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
+				Code: CodePodNotReady, Pod: pod.Name, Message: fmt.Sprintf("does not run container %s: %s", c.Name, exitWords(*end, c.RestartCount)),
 				Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: ProblemKey{Code: ProblemExited, Object: c.Name, Reason: end.Reason, ExitCode: end.ExitCode}, Own: true,
 			}
 		}
@@ -314,10 +368,10 @@ func (f Facts) crashed(pod *corev1.Pod) *Problem {
 
 func (f Facts) notReady(pod *corev1.Pod) *Problem {
 	for _, c := range pod.Status.ContainerStatuses {
-		if c.Ready || c.State.Running == nil {
+		if c.Ready || c.State.Waiting != nil || c.State.Terminated != nil {
 			continue
 		}
-		t := &Problem{Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: ProblemKey{Code: ProblemNotReady, Object: c.Name}}
+		t := &Problem{Code: CodePodNotReady, Pod: pod.Name, Message: fmt.Sprintf("runs, and its container %s is not ready", c.Name), Command: []string{"logs", pod.Name, "-c", c.Name, "--tail=50"}, Key: ProblemKey{Code: ProblemNotReady, Object: c.Name}}
 		if ready := podCondition(pod, corev1.PodReady); ready != nil {
 			t.Since = ready.LastTransitionTime.Time
 		}
@@ -326,15 +380,16 @@ func (f Facts) notReady(pod *corev1.Pod) *Problem {
 	return nil
 }
 
-// notReporting is the problem of a healthy pod whose processes do not report to the database.
+// silent is the problem of a pod whose processes do not report to the database.
 // An unavailable database lists few processes, which explains nothing.
-func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Problem {
+func (f Facts) silent(g *v1beta2.ProcessGroupStatus) *Problem {
+	pod := f.Pod(g)
 	if !f.Database.Available() || g.IsRemovable() || !f.isNotReporting(g) {
 		return nil
 	}
-	reporting, all := len(f.ProcessesOf(g)), f.processCountOf(g.ProcessClass)
+	reporting, all := len(f.ProcessesOf(g)), f.processCountOf(g)
 	return &Problem{
-		Pod:     pod.Name,
+		Code: codeOf(g, CodeNotReporting), Pod: pod.Name,
 		Message: fmt.Sprintf("is %s, and %s %s to the database", pod.Status.Phase, phrase.CountOf(reporting, all, "process"), phrase.EitherOf(reporting, all, "reports", "report")),
 		Since:   f.Outage(g).Since, Command: []string{"logs", pod.Name, "-c", v1beta2.ContainerMain, "--tail=50"},
 		Key: ProblemKey{Code: ProblemNotReporting, Phase: string(pod.Status.Phase), Reporting: reporting, All: all},
@@ -343,9 +398,6 @@ func (f Facts) notReporting(g *v1beta2.ProcessGroupStatus, pod *corev1.Pod) *Pro
 
 // onPurpose adds that the spec itself requests the problem.
 func (f Facts) onPurpose(g *v1beta2.ProcessGroupStatus, t *Problem) *Problem {
-	if t == nil {
-		return nil
-	}
 	b := f.Cluster.Spec.Buggify
 	var requested []string
 	if slices.Contains(b.NoSchedule, g.ProcessGroupID) {

@@ -103,7 +103,7 @@ func (f Facts) inVersion(version string) RolloutPhase {
 		if g.IsMarkedForRemoval() {
 			continue
 		}
-		phase.Total += f.processCountOf(g.ProcessClass)
+		phase.Total += f.processCountOf(g)
 		for _, p := range f.ProcessesOf(g) {
 			if readings.Released(p) == version {
 				done++

@@ -2,14 +2,12 @@ package inspect
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -102,7 +100,7 @@ type Degradation struct {
 // Degradations returns why a database that is available is degraded beside its restrictions, the causes first.
 func (f Facts) Degradations(v StatusView) []Degradation {
 	var all []Degradation
-	for _, m := range slices.Concat(f.LossReasons(), f.problems(), dataReasons(v.Database)) {
+	for _, m := range slices.Concat(f.LossReasons(), f.conditionReasons(), f.findingReasons(), dataReasons(v.Database)) {
 		all = append(all, Degradation{Message: m})
 	}
 	for _, m := range coordinatorReasons(v.Coordinators) {
@@ -184,71 +182,26 @@ func (f Facts) notReportingReasons() []string {
 		if g.IsMarkedForRemoval() || !f.isNotReporting(g) {
 			return safety.Outage{}, false
 		}
-		_, explained := f.lostWithNode(g)
+		_, explained := f.lostNodeOf(g)
 		return f.Outage(g), !explained
 	})
-}
-
-// lostNode is a node that does not work.
-type lostNode struct {
-	name    string
-	since   time.Time // zero for unknown
-	deleted bool      // the node no longer exists
-	taint   string    // that evicts pods, as KEY=VALUE:EFFECT; empty for none
-}
-
-// lostWithNode returns the node of a group, if it is not ready, no longer exists or evicted the group's
-// pod, and the group's processes do not report, or the database lists none.
-func (f Facts) lostWithNode(g *v1beta2.ProcessGroupStatus) (lostNode, bool) {
-	if g.IsMarkedForRemoval() {
-		return lostNode{}, false
-	}
-	node, lost := f.lostFormerNode(g)
-	if pod := f.Pod(g); pod != nil {
-		node, lost = f.lost(pod.Spec.NodeName)
-	}
-	reports := lost && f.Database.Status.ListsProcesses() && !f.isNotReporting(g)
-	return node, lost && !reports
-}
-
-// lost returns a node that is not ready or no longer exists. One that was not read may be ready.
-func (f Facts) lost(name string) (lostNode, bool) {
-	node, read := f.Nodes[name]
-	switch {
-	case !read:
-		return lostNode{}, false
-	case node == nil:
-		return lostNode{name: name, deleted: true}, true
-	}
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
-			return lostNode{name: node.Name, since: c.LastTransitionTime.Time}, true
-		}
-	}
-	return lostNode{}, false
 }
 
 // nodeReasons names each node that processes were lost with, and the process groups there:
 // "node node-5 is not ready 3m (log-3, storage-2; 1 coordinator)".
 func (f Facts) nodeReasons() []string {
-	lost := map[lostNode][]string{}
-	for _, g := range f.Groups() {
-		if node, is := f.lostWithNode(g); is {
-			lost[node] = append(lost[node], string(g.ProcessGroupID))
-		}
-	}
-	if len(lost) == 0 {
-		return nil
-	}
-	coordinators := f.coordinatorGroups()
 	var reasons []string
-	for _, node := range slices.SortedFunc(maps.Keys(lost), func(a, b lostNode) int { return strings.Compare(a.name, b.name) }) {
-		ids := lost[node]
+	coordinators := f.coordinatorGroups()
+	for _, loss := range f.nodeLosses() {
+		ids := loss.notReporting
+		if len(ids) == 0 {
+			continue
+		}
 		on := phrase.Some(ids, MostNamed)
 		if n := countIn(ids, coordinators); n > 0 {
 			on += "; " + phrase.Count(n, "coordinator")
 		}
-		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", node.name, node.words(), f.forHowLong(node.since), on, f.maintained(ids)))
+		reasons = append(reasons, fmt.Sprintf("node %s %s%s (%s)%s", loss.name, loss.words(), f.forHowLong(loss.since), on, f.maintained(ids)))
 	}
 	return reasons
 }
@@ -263,9 +216,9 @@ func countIn(items, set []string) int {
 	return n
 }
 
-// problems names the groups that report and have a condition that causes a replacement
+// conditionReasons names the groups that report and have a condition that causes a replacement
 // if it persists.
-func (f Facts) problems() []string {
+func (f Facts) conditionReasons() []string {
 	var reasons []string
 	for _, condition := range v1beta2.ReplacementConditions() {
 		if condition.IsInformational() || condition == v1beta2.ConditionMissingProcesses {
@@ -277,6 +230,30 @@ func (f Facts) problems() []string {
 		})...)
 	}
 	return reasons
+}
+
+// findingReasons has the errors of the rules about process groups that no other reason names.
+func (f Facts) findingReasons() []string {
+	var reasons []string
+	for _, found := range f.Findings() {
+		left := slices.DeleteFunc(slices.Clone(found.Groups), f.isNamed)
+		switch {
+		case !found.Severity.AtLeast(findings.Error):
+		case len(found.Groups) == 0:
+			reasons = append(reasons, found.Message)
+		case len(left) > 0:
+			reasons = append(reasons, found.Message+" ("+phrase.Some(left, MostNamed)+")")
+		}
+	}
+	return reasons
+}
+
+// isNamed reports whether the reasons of the state have a process group, or it is being removed and counts no more.
+func (f Facts) isNamed(id string) bool {
+	g := f.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id))
+	return g == nil || g.IsMarkedForRemoval() || f.isNotReporting(g) || slices.ContainsFunc(v1beta2.ReplacementConditions(), func(t v1beta2.ProcessGroupConditionType) bool {
+		return !t.IsInformational() && t != v1beta2.ConditionMissingProcesses && g.HasCondition(t)
+	})
 }
 
 // MostNamed is how many process groups a sentence names before it only counts them.
@@ -368,16 +345,17 @@ func (s State) Title() string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-func summarize(v StatusView) string {
+// summarize returns the state in one sentence. Information is no reason for the state.
+func summarize(v StatusView, information []string) string {
 	if v.State != StateHealthy {
-		return v.title() + ": " + strings.Join(append(slices.Clone(v.Reasons), v.information()...), "; ")
+		return v.title() + ": " + strings.Join(append(slices.Clone(v.Reasons), information...), "; ")
 	}
 	spec := "matches its spec"
 	if !v.Reconciliation.Reconciled {
 		spec = "not reconciled: " + phrase.SomeBy(v.Reconciliation.Reasons, MostNamed, "; ")
 	}
 	safe := fmt.Sprintf("%s, %s", v.Database.replicationWords(), Losable(*v.FaultTolerance.Zones))
-	return v.title() + ": " + strings.Join(append(v.information(), safe, spec), "; ")
+	return v.title() + ": " + strings.Join(append(information, safe, spec), "; ")
 }
 
 // title returns the state as the first words of a sentence. A database whose clients are stopped is not merely degraded.

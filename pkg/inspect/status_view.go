@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -20,6 +21,8 @@ type StatusView struct {
 	Summary string `json:"summary"`
 	// Reasons are why the state is not healthy, the most severe first.
 	Reasons []string `json:"reasons"`
+	// Findings are what the rules of check about process groups, pods and nodes find; absent without any.
+	Findings []findings.View `json:"findings,omitempty"`
 	// Deletions are the resource, its namespace and the PVCs that are being deleted; absent without any.
 	Deletions []DeletionView `json:"deletions,omitempty"`
 	// Restrictions are why the database does not serve its clients as usual or does not repair itself, and a pause of
@@ -200,7 +203,10 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 	v.Warnings = append(v.Warnings, v.Database.clientWarnings()...)
 	v.Restrictions = f.Restrictions()
 	v.State, v.Reasons = f.Judge(v)
-	v.Summary = summarize(v)
+	v.Summary = summarize(v, append(v.information(), f.nodesWhileReporting()...))
+	for _, found := range f.Findings() {
+		v.Findings = append(v.Findings, found.View())
+	}
 	return v
 }
 

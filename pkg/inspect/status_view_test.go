@@ -128,6 +128,12 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionPodFailing, noon)
 			}, state: StateDegraded, zones: 1,
 		},
+		"a pod that crashes, which no condition has and whose process still reports": {
+			given: func(_ *testing.T, f *Facts) {
+				c := &f.Pod(f.Cluster.ProcessGroup("log-1")).Status.ContainerStatuses[0]
+				c.Ready, c.State.Waiting = false, &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+			}, state: StateDegraded, zones: 1,
+		},
 		"a process group with an old spec is for reconcile, not for the state": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionIncorrectPodSpec, noon)

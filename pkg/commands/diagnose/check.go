@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -88,7 +89,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	flags.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
 	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(check.Severities()) })
+	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(findings.Severities()) })
 	session.Complete(cmd, "rules", ruleNames)
 	session.Complete(cmd, "skip", ruleNames)
 	return cmd
@@ -148,8 +149,8 @@ func (o checkOptions) parse() (check.Options, error) {
 		return options, err
 	}
 	switch {
-	case !slices.Contains(check.Severities(), options.FailOn):
-		return options, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(check.Severities()), o.failOn)
+	case !slices.Contains(findings.Severities(), options.FailOn):
+		return options, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(findings.Severities()), o.failOn)
 	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
 		return options, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
 	}

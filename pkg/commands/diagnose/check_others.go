@@ -8,6 +8,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -21,7 +22,7 @@ func othersOf(ctx context.Context, c client.Client, namespace string, options ch
 		o.BudgetsUnread = unread(c.List(ctx, budgets, client.InNamespace(namespace)))
 		o.Budgets = budgets.Items
 	}
-	if options.AsksFor("SCALE-001", "SCALE-003", "SCALE-004", "STORAGE-004", "RBAC") {
+	if options.AsksFor("SCALE-001", "SCALE-003", "SCALE-004", "STORAGE-004", inspect.CodeNodeLost, "RBAC") {
 		nodes := &corev1.NodeList{}
 		o.NodesUnread = unread(c.List(ctx, nodes))
 		o.Nodes = nodes.Items

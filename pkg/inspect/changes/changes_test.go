@@ -85,7 +85,7 @@ func TestDumpDiffReportsEachChangedField(t *testing.T) {
 			s.Facts.Cluster.Status.ProcessGroups[0].RemovalTimestamp = &metav1.Time{Time: inspecttest.Noon}
 		}, "changed process-groups GROUP exclusion: none to pending\nchanged process-groups GROUP markedForRemoval: false to true\n"},
 		"a pod that was recreated": {func(s *Side) { s.pod().UID = types.UID("other") }, "changed pods POD uid:  to other\n"},
-		"a pod that failed":        {func(s *Side) { s.pod().Status.Phase = corev1.PodFailed }, "changed pods POD phase: Running to Failed\n"},
+		"a pod that failed":        {func(s *Side) { s.pod().Status.Phase = corev1.PodFailed }, "changed availability  state: healthy to degraded\nchanged pods POD phase: Running to Failed\n"},
 		"another image":            {func(s *Side) { s.pod().Spec.Containers[0].Image = "other" }, "changed pods POD image[foundationdb]: foundationdb/fdb-kubernetes-monitor:7.3.79 to other\n"},
 		"a node that was cordoned": {func(s *Side) { s.Facts.Nodes[s.pod().Spec.NodeName].Spec.Unschedulable = true }, "changed nodes NODE unschedulable: false to true\n"},
 		"a kubelet that reports no more": {func(s *Side) {

@@ -8,7 +8,7 @@ func admissions() []Rule {
 		{
 			Code: "ADM-001", Severity: Error, Title: "The API server accepts the objects of the cluster",
 			Why:  "A ResourceQuota, a LimitRange, Pod Security, a policy, a webhook or the validation of the API server refused an object when a pass wrote it last. No permission is missing. The next pass tries again; only what a ResourceQuota refuses can be accepted without a change of the rule or of the spec.",
-			find: refusedObjects,
+			Find: refusedObjects,
 		},
 	}
 }
@@ -23,7 +23,7 @@ func refusedObjects(f Facts) (found []Finding, untested string) {
 		for _, other := range all {
 			if other.Kind == r.Kind && other.By == r.By {
 				finding.Subjects = append(finding.Subjects, other.Object())
-				finding.began(other.Since)
+				finding.Began(other.Since)
 			}
 		}
 		found = append(found, finding)

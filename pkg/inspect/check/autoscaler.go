@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -39,22 +40,22 @@ func autoscalers() []Rule {
 		{
 			Code: "SCALE-001", Severity: Warning, Title: "Karpenter does not disrupt nodes with data",
 			Why:  "Karpenter evicts pods to consolidate or update nodes. With the annotation karpenter.sh/do-not-disrupt on pods with data or coordination state it leaves their nodes alone; a node that expires or is interrupted is drained all the same, and waits for such pods no longer than terminationGracePeriod of its NodePool; a PodDisruptionBudget or the eviction webhook only limits how many it evicts at a time. In the pod template it is added to running pods, and nothing restarts.",
-			find: disruptable,
+			Find: disruptable,
 		},
 		{
 			Code: "SCALE-002", Severity: Warning, Title: "No pod with data is declared safe to evict",
 			Why:  "The Cluster Autoscaler leaves nodes alone whose pods have no replica set or the like, unless the annotation cluster-autoscaler.kubernetes.io/safe-to-evict is true. Then it evicts them to remove a node that is little used. That holds for its default --skip-nodes-with-custom-controller-pods=true; with false it may also evict pods without the annotation. The value false prevents it in any case.",
-			find: declaredSafe,
+			Find: declaredSafe,
 		},
 		{
 			Code: "SCALE-003", Severity: Warning, Title: "No node with pods is about to be removed",
 			Why:  "An autoscaler, a cloud or a user removes the node. Drain it first, while its processes can still hand over their data.",
-			find: vanishingNodes,
+			Find: vanishingNodes,
 		},
 		{
 			Code: "SCALE-004", Severity: Info, Title: "No cordoned node has pods of the cluster",
 			Why:  "A drain runs, waits for something, was interrupted, or has not begun. No new pod is scheduled to the node: a pod without a volume moves to another node if it is recreated, and one whose volume is bound to the node stays pending.",
-			find: cordonedNodes,
+			Find: cordonedNodes,
 		},
 	}
 }
@@ -91,7 +92,7 @@ func disruptable(f Facts) ([]Finding, string) {
 		case node.Labels[karpenterNodePool] == "":
 		case protects(p.Annotations[karpenterDoNotDisrupt]) || protects(node.Annotations[karpenterDoNotDisrupt]):
 		default:
-			at[g.ProcessClass] = append(at[g.ProcessClass], pod(p.Name))
+			at[g.ProcessClass] = append(at[g.ProcessClass], findings.Pod(p.Name))
 		}
 	}
 	return f.annotated(at, karpenterDoNotDisrupt, "true", "Karpenter may evict it: no annotation "+karpenterDoNotDisrupt+"=true", &untested)
@@ -105,7 +106,7 @@ func declaredSafe(f Facts) ([]Finding, string) {
 	at := map[v1beta2.ProcessClass][]string{}
 	for _, g := range f.podsWithState() {
 		if p := f.Pod(g); p.Annotations[safeToEvict] == strconv.FormatBool(true) {
-			at[g.ProcessClass] = append(at[g.ProcessClass], pod(p.Name))
+			at[g.ProcessClass] = append(at[g.ProcessClass], findings.Pod(p.Name))
 		}
 	}
 	return f.annotated(at, safeToEvict, "false", "the Cluster Autoscaler may evict it: annotation "+safeToEvict+"=true", &reasons{})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -17,60 +18,60 @@ func availability() []Rule {
 		{
 			Code: "AVAIL-001", Severity: Critical, Title: "The database is available",
 			Why:  "Clients can neither read nor write. Nothing else is repaired until it is available.",
-			find: available,
+			Find: available,
 		},
 		{
-			Code: "AVAIL-002", Severity: Error, Title: "Fault tolerance matches the redundancy mode", needs: availableDatabase,
+			Code: "AVAIL-002", Severity: Error, Title: "Fault tolerance matches the redundancy mode", Needs: findings.NeedsAvailableDatabase,
 			Why:  "The next failure can cost availability or data. A zone with a process that does not report counts as failed, although FoundationDB notices it late.",
-			find: toleratesFailures,
+			Find: toleratesFailures,
 		},
 		{
-			Code: "AVAIL-003", Severity: Error, Title: "All data is fully replicated", needs: availableDatabase,
+			Code: "AVAIL-003", Severity: Error, Title: "All data is fully replicated", Needs: findings.NeedsAvailableDatabase,
 			Why:  "Data distribution is still copying data, or cannot.",
-			find: copies,
+			Find: copies,
 		},
 		{
-			Code: "AVAIL-004", Severity: Warning, Title: "Storage and log processes keep up", needs: availableDatabase,
+			Code: "AVAIL-004", Severity: Warning, Title: "Storage and log processes keep up", Needs: findings.NeedsAvailableDatabase,
 			Why: "Lag above a minute or queues above 250 MiB slow down writes, and most changes wait until both are lower.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				return with(f.refused(safety.LoadWithinLimits(f.Database)))
 			},
 		},
 		{
-			Code: "AVAIL-005", Severity: Error, Title: "The database is not locked", needs: availableDatabase,
+			Code: "AVAIL-005", Severity: Error, Title: "The database is not locked", Needs: findings.NeedsAvailableDatabase,
 			Why:  "A restore, disaster recovery or a user locked it: requests of applications fail.",
-			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database))) },
+			Find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.Unlocked(f.Database))) },
 		},
 		{
-			Code: "AVAIL-006", Severity: Warning, Title: "Few active log generations", needs: availableDatabase,
+			Code: "AVAIL-006", Severity: Warning, Title: "Few active log generations", Needs: findings.NeedsAvailableDatabase,
 			Why:  "Many log generations mean repeated recoveries; no change that causes another one starts.",
-			find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database))) },
+			Find: func(f Facts) ([]Finding, string) { return with(f.refused(safety.FewGenerations(f.Database))) },
 		},
 		{
-			Code: "AVAIL-007", Severity: Warning, Title: "No database messages", needs: statusDocument,
+			Code: "AVAIL-007", Severity: Warning, Title: "No database messages", Needs: findings.NeedsStatusDocument,
 			Why:  "FoundationDB reports problems that it detected itself.",
-			find: messages,
+			Find: messages,
 		},
 		{
-			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", needs: availableDatabase,
+			Code: "AVAIL-008", Severity: Warning, Title: "No zone is under maintenance", Needs: findings.NeedsAvailableDatabase,
 			Why:  "Data of a zone under maintenance is not copied elsewhere if its processes fail. Maintenance that was left on hides failures until it expires.",
-			find: maintenance,
+			Find: maintenance,
 		},
 		{
 			Code: "AVAIL-009", Severity: Error, Title: "No knob hides data from the status document",
 			Why: "FoundationDB builds its status document from trace events of severity 10. If knob_min_trace_severity is higher, the document has neither the recovery state nor the localities of processes, and every pass waits forever. " +
 				"Remove the parameter, run a pass, then restart the processes by deleting their pods, one fault domain at a time.",
-			find: hidingKnobs,
+			Find: hidingKnobs,
 		},
 		{
-			Code: "AVAIL-010", Severity: Critical, Title: "The database starts transactions", needs: availableDatabase,
+			Code: "AVAIL-010", Severity: Critical, Title: "The database starts transactions", Needs: findings.NeedsAvailableDatabase,
 			Why:  "Ratekeeper starts fewer transactions than clients request, or none at all when disks are full: for its clients, a database without transactions is unavailable.",
-			find: startsTransactions,
+			Find: startsTransactions,
 		},
 		{
-			Code: "AVAIL-011", Severity: Error, Title: "Data distribution replaces lost copies", needs: availableDatabase,
+			Code: "AVAIL-011", Severity: Error, Title: "Data distribution replaces lost copies", Needs: findings.NeedsAvailableDatabase,
 			Why: "Data distribution was switched off, as a whole or for failures of storage processes: a process that fails is not replaced, and the next failure can lose data.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				return with(f.restricted(inspect.RestrictionDataDistribution, inspect.RestrictionStorageFailures))
 			},
 		},

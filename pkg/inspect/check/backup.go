@@ -18,47 +18,47 @@ func backups() []Rule {
 		{
 			Code: "BACKUP-001", Severity: Error, Title: "Every backup has a ready agent",
 			Why:  "Agents write backups, and the backup tools run in their pods: without an agent nothing is written, and the state of the backup is unknown.",
-			find: eachBackup(withoutAgents),
+			Find: eachBackup(withoutAgents),
 		},
 		{
 			Code: "BACKUP-002", Severity: Warning, Title: "Every backup has all of its agents",
 			Why:  "With fewer agents than desired a backup is slower.",
-			find: eachBackup(fewAgents),
+			Find: eachBackup(fewAgents),
 		},
 		{
 			Code: "BACKUP-003", Severity: Error, Title: "The state of every backup matches its spec",
 			Why:  "It was stopped manually, was never started, or another backup took its tag; or it still runs although it should be stopped. A dry run of a pass over the backup shows what would be done.",
-			find: eachReportedBackup(differsFromSpec),
+			Find: eachReportedBackup(differsFromSpec),
 		},
 		{
 			Code: "BACKUP-004", Severity: Error, Title: "The lag of every backup is known and short",
 			Why:  "Data written after the newest restorable point is lost with the database; if the lag is unknown, that may be all data. There are too few agents, or the store rejects their writes.",
-			find: eachReportedBackup(lags),
+			Find: eachReportedBackup(lags),
 		},
 		{
 			Code: "BACKUP-005", Severity: Warning, Title: "Every running backup is restorable from its destination",
 			Why:  "A backup is not restorable before its first snapshot is complete, and after a move not before a whole snapshot that began at the new destination is complete, whatever the database reports. Passes over the backup record the progress.",
-			find: eachReportedBackup(notRestorableYet),
+			Find: eachReportedBackup(notRestorableYet),
 		},
 		{
 			Code: "BACKUP-006", Severity: Error, Title: "No first snapshot takes longer than the snapshot period",
 			Why:  "The backup has not been restorable all that time. There are too few agents, or the store rejects their writes.",
-			find: eachReportedBackup(notRestorableForLong),
+			Find: eachReportedBackup(notRestorableForLong),
 		},
 		{
 			Code: "BACKUP-007", Severity: Warning, Title: "The last snapshot of every backup is no older than its period",
 			Why:  "A restore starts with a snapshot and replays all later changes: the older the snapshot, the longer that takes, and the less data can be expired.",
-			find: eachReportedBackup(oldSnapshot),
+			Find: eachReportedBackup(oldSnapshot),
 		},
 		{
 			Code: "BACKUP-008", Severity: Error, Title: "Agents are paused only if the spec requires it",
 			Why:  "A user paused all agents of the database: no backup makes progress, and the database keeps every change that they have not written.",
-			find: eachReportedBackup(unexpectedlyPaused),
+			Find: eachReportedBackup(unexpectedlyPaused),
 		},
 		{
 			Code: "BACKUP-009", Severity: Info, Title: "No backup is left paused",
 			Why:  "The spec has paused it for more than an hour. The database keeps every change that agents have not written, which takes space.",
-			find: eachReportedBackup(leftPaused),
+			Find: eachReportedBackup(leftPaused),
 		},
 	}
 }

@@ -18,32 +18,32 @@ func backupResources() []Rule {
 		{
 			Code: "BACKUP-010", Severity: Error, Title: "No two backups of the cluster share a tag",
 			Why:  "A database has one backup per tag: the resources revert each other's changes. Give one of them its own tag, which requires recreating it.",
-			find: resources(sharedTags),
+			Find: resources(sharedTags),
 		},
 		{
 			Code: "BACKUP-011", Severity: Error, Title: "No two backups share a destination",
 			Why:  "Neither can be restored with certainty, and deleting the data of one deletes the other's.",
-			find: resources(sharedDestinations),
+			Find: resources(sharedDestinations),
 		},
 		{
 			Code: "BACKUP-012", Severity: Error, Title: "No backup credentials in custom resources",
 			Why:  "Every user who may read the resource can read them, and they would become an argument of commands: passes refuse to continue. Name only the key, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template.",
-			find: resources(secretsInResources),
+			Find: resources(secretsInResources),
 		},
 		{
 			Code: "BACKUP-013", Severity: Warning, Title: "Every backup and restore names an existing cluster",
 			Why:  "It does nothing. The cluster was deleted or has another name, or the resource is in the wrong namespace.",
-			find: resources(withoutCluster),
+			Find: resources(withoutCluster),
 		},
 		{
 			Code: "BACKUP-014", Severity: Error, Title: "Every backup and restore resource is valid",
 			Why:  "No pass starts with an invalid resource; the message names the field.",
-			find: resources(invalidResources),
+			Find: resources(invalidResources),
 		},
 		{
 			Code: "BACKUP-015", Severity: Warning, Title: "Agents request no more than their own pods",
 			Why:  "The pod template of the agents uses namespaces, files or rights of the node, or the account of another program, as in the family SEC; or the restrictions of the run forbid it, and no pass runs over the backup.",
-			find: resources(privilegedAgents),
+			Find: resources(privilegedAgents),
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -24,17 +25,17 @@ func budgets() []Rule {
 		{
 			Code: "PDB-001", Severity: Warning, Title: "Kubernetes can compute every disruption budget",
 			Why:  "Pods of a cluster have no controller with a scale, so Kubernetes cannot convert a percentage or maxUnavailable into a number of pods: it refuses every eviction, or counts wrong. Only an integer minAvailable works. It has to follow the number of pods, as the budget that passes keep does (annotation kubectl-fdb/pod-disruption-budgets).",
-			find: eachBudget(incomputable),
+			Find: eachBudget(incomputable),
 		},
 		{
 			Code: "PDB-002", Severity: Warning, Title: "No disruption budget refuses every eviction",
 			Why:  "All pods are healthy and none may be evicted: kubectl drain, autoscalers and upgrades of nodes wait without end. The fix allows one eviction at a time; it has to be repeated when the number of pods changes, which passes do for their own budget. kubectl fdb drain deletes pods and is not concerned.",
-			find: eachBudget(closed),
+			Find: eachBudget(closed),
 		},
 		{
 			Code: "PDB-003", Severity: Warning, Title: "No pod is selected by two disruption budgets",
 			Why:  "Kubernetes supports one budget per pod, and refuses to evict a pod that two of them select.",
-			find: overlapping,
+			Find: overlapping,
 		},
 	}
 }
@@ -185,7 +186,7 @@ func overlapping(f Facts) ([]Finding, string) {
 				Fix:     append([]string{"get", "poddisruptionbudget"}, of[name]...),
 			}
 		}
-		bySet[set].Subjects = append(bySet[set].Subjects, pod(name))
+		bySet[set].Subjects = append(bySet[set].Subjects, findings.Pod(name))
 	}
 	var found []Finding
 	for _, set := range slices.Sorted(maps.Keys(bySet)) {

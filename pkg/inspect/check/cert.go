@@ -23,12 +23,12 @@ func certificates() []Rule {
 		{
 			Code: "CERT-004", Severity: Info, Title: "Running processes use the certificate of the Secret",
 			Why:  "A process that was started before the certificate was renewed uses the old one until it reads the Secret again: after tls_cert_refresh_delay_seconds, 12 h by default, at the latest. Where CERT-005 cannot read what a process serves, this follows from its uptime. A restart makes it read the Secret at once.",
-			find: outdatedCertificates,
+			Find: outdatedCertificates,
 		},
 		{
-			Code: "CERT-005", Severity: Warning, Title: "Processes serve a certificate of the mounted Secrets", severe: servesTooLong,
+			Code: "CERT-005", Severity: Warning, Title: "Processes serve a certificate of the mounted Secrets", Severe: servesTooLong,
 			Why:  "Each process presents its certificate to a connection from a pod of the cluster. One that no mounted Secret has is from before a renewal, or the process failed to read the new one. It is an error if it expires before the process is certain to read the Secret again.",
-			find: servedCertificates,
+			Find: servedCertificates,
 		},
 	}
 }
@@ -92,7 +92,7 @@ func lifeText(f Facts, s Secret, key string, required time.Duration) string {
 
 // certRule returns a rule about certificates of which only so much is left.
 func certRule(code string, severity Severity, of life, title, why string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, Find: func(f Facts) ([]Finding, string) {
 		if f.Secrets == nil {
 			return nil, "" // without TLS there is nothing to expire
 		}

@@ -72,7 +72,7 @@ func outdatedCertificates(f Facts) ([]Finding, string) {
 			found = append(found, Finding{
 				Subjects: subjectsOf(older), Since: secret.Issued, Fix: f.restartOf(older),
 				Message: fmt.Sprintf("may use the certificate from before the renewal of Secret %s at %s, until %s at the latest", name, secret.Issued.UTC().Format(time.RFC3339), read.UTC().Format(time.RFC3339)),
-			}.some()...)
+			}.IfAny()...)
 		}
 	}
 	return found, untested.String()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
@@ -14,32 +15,32 @@ func settings() []Rule {
 		{
 			Code: "CFG-001", Severity: Error, Title: "The API server kept all fields of the spec",
 			Why:  "The API server drops fields that its CRD does not have without an error: those of v1beta1, misspelled ones, and with the CRD of the operator those of this program. The spec is not what was applied. Fields of the manifest of the last kubectl apply are compared; a patch and a server-side apply leave no trace of dropped fields: managedFields has none of them either, because the API server drops them before it records managed fields.",
-			find: droppedFields,
+			Find: droppedFields,
 		},
 		{
-			Code: "CFG-002", Severity: Info, Title: "Failures are detected", needs: currentConditions,
+			Code: "CFG-002", Severity: Info, Title: "Failures are detected", Needs: findings.NeedsCurrentConditions,
 			Why:  "A failed process group is replaced some time after a run recorded its condition. Without a watch, an operator or a failure detector nothing records it.",
-			find: undetected,
+			Find: undetected,
 		},
 		{
 			Code: "CFG-010", Severity: Error, Title: "The spec sets nothing that a pass sets itself",
 			Why:  "Arguments, variables, annotations and keys of the ConfigMap that a pass sets identify the processes and configure them. With other values a pass finds no process of the cluster again, so none is carried out.",
-			find: overrides,
+			Find: overrides,
 		},
 		{
 			Code: "CFG-011", Severity: Error, Title: "The spec is valid",
 			Why:  "No pass reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. The operator accepts some of these errors and carries them out. Commands that read work, as do those that need no spec.",
-			find: invalidFields,
+			Find: invalidFields,
 		},
 		{
 			Code: "CFG-012", Severity: Error, Title: "Processes as the spec has them can form a database",
 			Why:  "Counts, localities, names and certificates of the spec contradict each other: pods and volumes would exist, and no database with the configuration of the spec. No new cluster is created from such a spec; one that exists is left as it is.",
-			find: contradictions,
+			Find: contradictions,
 		},
 		{
 			Code: "CFG-013", Severity: Warning, Title: "Memory limits fit the processes of a pod",
 			Why:  "fdbserver keeps to a limit of its own, 8 GiB unless customParameters have memory, and FoundationDB asks for 4 GiB per process. A container with less runs until there is load; then the kernel ends its processes repeatedly.",
-			find: littleMemory,
+			Find: littleMemory,
 		},
 	}
 }
@@ -123,7 +124,7 @@ func idleDetector(f Facts) ([]Finding, string) {
 		if v.LastSuccess != nil {
 			finding.Since = *v.LastSuccess
 		}
-		return finding.some(), ""
+		return finding.IfAny(), ""
 	default:
 		return nil, ""
 	}
@@ -138,7 +139,7 @@ func unrecordedFailures(f Facts) ([]Finding, string) {
 	finding := Finding{Message: fmt.Sprintf("it has failed, no run has recorded that, and none has acted for %s", phrase.Duration(long)), Fix: f.fix("detect-failures")}
 	for _, g := range f.Cluster.Status.ProcessGroups {
 		if !g.IsMarkedForRemoval() && hasUnrecorded(g, f.Resource.ProcessGroup(g.ProcessGroupID)) {
-			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
+			finding.Subjects = append(finding.Subjects, findings.ProcessGroup(g.ProcessGroupID))
 		}
 	}
 	switch {
@@ -147,7 +148,7 @@ func unrecordedFailures(f Facts) ([]Finding, string) {
 	case recent:
 		return nil, ""
 	default:
-		return finding.some(), ""
+		return finding.IfAny(), ""
 	}
 }
 

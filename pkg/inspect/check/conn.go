@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 )
@@ -13,26 +14,26 @@ import (
 func connections() []Rule {
 	return []Rule{
 		{
-			Code: "CONN-001", Severity: Error, Title: "The resource has the connection string of the database", needs: availableDatabase,
+			Code: "CONN-001", Severity: Error, Title: "The resource has the connection string of the database", Needs: findings.NeedsAvailableDatabase,
 			Why: "A client that uses the connection string of the resource looks for the wrong coordinators. A pass that ended right after a change of coordinators leaves this behind; the next one fixes it.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				return f.sameString("foundationdbcluster/"+f.Cluster.Name, f.Cluster.Status.ConnectionString, f.Database.Status.Cluster.ConnectionString, "the database")
 			},
 		},
 		{
 			Code: "CONN-002", Severity: Error, Title: "The ConfigMap has the connection string of the resource",
 			Why:  "New pods, and clients that mount the ConfigMap, start with its cluster file.",
-			find: configMapString,
+			Find: configMapString,
 		},
 		{
 			Code: "CONN-003", Severity: Warning, Title: "Coordinator names resolve in less than a second",
 			Why:  "fdbserver processes resolve coordinators continuously, and their heartbeats time out after 2 s. A resolver that drops queries, or waits for a name that no longer exists, can make the database elect one cluster controller after the other and stop serving. Check the DNS servers of the Kubernetes cluster and how many queries they drop.",
-			find: coordinatorNames,
+			Find: coordinatorNames,
 		},
 		{
 			Code: "CONN-004", Severity: Error, Title: "Coordinator names resolve to their pods",
 			Why:  "A name that resolves to another address makes processes and clients ask a process that is no coordinator, or that of another database, so a vote of the quorum is missing. The resolver of a Kubernetes cluster keeps an address for some seconds: if the address remains, compare the EndpointSlices of the headless Service with the pods, and look for a second record of the same name.",
-			find: coordinatorAddresses,
+			Find: coordinatorAddresses,
 		},
 	}
 }

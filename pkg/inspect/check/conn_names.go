@@ -81,9 +81,9 @@ func (f Facts) slowNames(names []string) ([]Finding, string) {
 		finding.Message = fmt.Sprintf("%s at the same time got no answer in %s; heartbeats of fdbserver processes wait %s", phrase.CountOf(unanswered, f.Names.Total(), "lookup"), brief(slowest), heartbeat)
 	}
 	if unclear > 0 {
-		return finding.some(), fmt.Sprintf("a lookup took %s, but one of an IP address took %s: programs start slowly in the pod", brief(unclear), brief(f.Names.Overhead))
+		return finding.IfAny(), fmt.Sprintf("a lookup took %s, but one of an IP address took %s: programs start slowly in the pod", brief(unclear), brief(f.Names.Overhead))
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 // brief returns a duration in milliseconds or tenths of a second.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -12,9 +13,9 @@ import (
 func coordinators() []Rule {
 	return []Rule{
 		{
-			Code: "COORD-001", Severity: Critical, Title: "A quorum of coordinators is reachable", needs: statusDocument,
+			Code: "COORD-001", Severity: Critical, Title: "A quorum of coordinators is reachable", Needs: findings.NeedsStatusDocument,
 			Why: "Without a majority of its coordinators the database stops.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				if f.Database.Status.Client.Coordinators.QuorumReachable {
 					return nil, ""
 				}
@@ -22,14 +23,14 @@ func coordinators() []Rule {
 			},
 		},
 		{
-			Code: "COORD-002", Severity: Error, Title: "Every coordinator is reachable", needs: statusDocument,
+			Code: "COORD-002", Severity: Error, Title: "Every coordinator is reachable", Needs: findings.NeedsStatusDocument,
 			Why:  "Fewer of the others may fail. A pass replaces a coordinator that stays unreachable.",
-			find: unreachableCoordinators,
+			Find: unreachableCoordinators,
 		},
 		{
-			Code: "COORD-003", Severity: Warning, Title: "The coordinators match the spec", needs: availableDatabase,
+			Code: "COORD-003", Severity: Warning, Title: "The coordinators match the spec", Needs: findings.NeedsAvailableDatabase,
 			Why: "Their number, fault domains, classes or addresses differ from the spec; a pass changes them.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				var found []Finding
 				for _, problem := range safety.JudgeCoordinators(f.Snapshot).Problems {
 					found = append(found, one(database, problem, f.fix("plan")...)...)
@@ -38,14 +39,14 @@ func coordinators() []Rule {
 			},
 		},
 		{
-			Code: "COORD-004", Severity: Error, Title: "No coordinator is marked for removal", needs: availableDatabase,
+			Code: "COORD-004", Severity: Error, Title: "No coordinator is marked for removal", Needs: findings.NeedsAvailableDatabase,
 			Why:  "Removing its process group removes one vote of the quorum, unless coordinators change first. A pass does that.",
-			find: removedCoordinators,
+			Find: removedCoordinators,
 		},
 		{
-			Code: "COORD-005", Severity: Warning, Title: "No data center of several has a majority of the coordinators", needs: availableDatabase,
+			Code: "COORD-005", Severity: Warning, Title: "No data center of several has a majority of the coordinators", Needs: findings.NeedsAvailableDatabase,
 			Why:  "The loss of that data center makes the database unavailable, whatever the others hold. With two data centers one of them always has a majority; a third one, for example a satellite, avoids it.",
-			find: coordinatorMajority,
+			Find: coordinatorMajority,
 		},
 	}
 }
@@ -67,24 +68,16 @@ func unreachableCoordinators(f Facts) ([]Finding, string) {
 			finding.Subjects = append(finding.Subjects, "coordinator/"+c.Address.String())
 		}
 	}
-	return finding.some(), ""
-}
-
-// some returns the finding if it has any subjects.
-func (g Finding) some() []Finding {
-	if len(g.Subjects) == 0 {
-		return nil
-	}
-	return []Finding{g}
+	return finding.IfAny(), ""
 }
 
 func removedCoordinators(f Facts) ([]Finding, string) {
 	finding := Finding{Message: "is a coordinator and marked for removal", Fix: f.fix("reconcile")}
 	for _, g := range f.Groups() {
 		if g.IsMarkedForRemoval() && safety.Coordinates(f.Snapshot, g) {
-			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
-			finding.began(g.RemovalTimestamp.Time)
+			finding.Subjects = append(finding.Subjects, findings.ProcessGroup(g.ProcessGroupID))
+			finding.Began(g.RemovalTimestamp.Time)
 		}
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -18,27 +19,27 @@ func deletions() []Rule {
 		{
 			Code: "DEL-001", Severity: Critical, Title: "The FoundationDBCluster is not being deleted",
 			Why:  "Kubernetes deletes all pods and PVCs with it as soon as the last finalizer is removed. A deletion cannot be reverted: keep the volumes first, with the reclaim policy Retain.",
-			find: resourceDeleted,
+			Find: resourceDeleted,
 		},
 		{
 			Code: "DEL-002", Severity: Critical, Title: "The namespace is not being deleted",
 			Why:  "Kubernetes deletes everything in it, and accepts no new pods. A deletion cannot be reverted: keep the volumes first, with the reclaim policy Retain.",
-			find: namespaceDeleted,
+			Find: namespaceDeleted,
 		},
 		{
 			Code: "DEL-003", Severity: Critical, Title: "No PVC of a process group is being deleted",
 			Why:  "The PVC ends with the pod that uses it, and its data too. Passes keep the pod; nothing keeps it from an eviction, a lost node or a user. Replace the process group: its data moves while the pod runs.",
-			find: claimsDeleted,
+			Find: claimsDeleted,
 		},
 		{
 			Code: "DEL-004", Severity: Critical, Title: "Volumes outlive PVCs that are being deleted",
 			Why:  "With the reclaim policy Delete the volume is deleted with its PVC. With Retain it is released, and can be bound again: kubectl fdb recover plan.",
-			find: volumesDeleted,
+			Find: volumesDeleted,
 		},
 		{
 			Code: "DEL-005", Severity: Warning, Title: "No ConfigMap and no service that pods use is being deleted",
 			Why:  "A finalizer holds it. Once it is removed, pods that start wait for the next pass, which creates it again.",
-			find: objectsDeleted,
+			Find: objectsDeleted,
 		},
 	}
 }
@@ -72,7 +73,7 @@ func claimsDeleted(f Facts) ([]Finding, string) {
 		if d.ProcessGroup == "" {
 			continue
 		}
-		found = append(found, Finding{Subjects: []string{claim(d.Name)}, Message: d.Message, Since: d.Since, Fix: f.fix("replace", d.ProcessGroup)})
+		found = append(found, Finding{Subjects: []string{findings.Claim(d.Name)}, Message: d.Message, Since: d.Since, Fix: f.fix("replace", d.ProcessGroup)})
 	}
 	return found, ""
 }

@@ -1,24 +1,27 @@
 package check
 
-import "github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+import (
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
 
 // drifts returns the rules about differences from the spec.
 func drifts() []Rule {
 	return []Rule{
 		{
-			Code: "DRIFT-001", Severity: Warning, Title: "The database configuration matches the spec", needs: statusDocument,
+			Code: "DRIFT-001", Severity: Warning, Title: "The database configuration matches the spec", Needs: findings.NeedsStatusDocument,
 			Why:  "A pass changes it, or reports what it waits for.",
-			find: configurationDrift,
+			Find: configurationDrift,
 		},
 		{
-			Code: "DRIFT-002", Severity: Info, Title: "The cluster is reconciled", needs: currentConditions,
+			Code: "DRIFT-002", Severity: Info, Title: "The cluster is reconciled", Needs: findings.NeedsCurrentConditions,
 			Why:  "The plan shows what a pass would do.",
-			find: unreconciled,
+			Find: unreconciled,
 		},
 		{
 			Code: "DRIFT-003", Severity: Info, Title: "Reconciliation is not paused",
 			Why:  "spec.skip stops operators: nothing is repaired until a user runs a pass.",
-			find: reconciliationPaused,
+			Find: reconciliationPaused,
 		},
 	}
 }

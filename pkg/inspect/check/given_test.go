@@ -104,6 +104,15 @@ func (f *Facts) eachProcess(g *v1beta2.ProcessGroupStatus, edit func(*fdb.Proces
 	}
 }
 
+// dropProcesses removes the processes of a group from what the database lists.
+func (f *Facts) dropProcesses(g *v1beta2.ProcessGroupStatus) {
+	for key, p := range f.Database.Status.Cluster.Processes {
+		if p.InstanceID() == string(g.ProcessGroupID) {
+			delete(f.Database.Status.Cluster.Processes, key)
+		}
+	}
+}
+
 // reportOn checks as the command does.
 func reportOn(f Facts, o Options) Report {
 	f.Status = inspect.NewStatusView(meta, f.Facts)

@@ -6,40 +6,41 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 )
 
 // locks returns the rules about the database lock, its deny list and the Lease.
 func locks() []Rule {
 	return []Rule{
 		{
-			Code: "LOCK-001", Severity: Error, Title: "The lock holder is not on the deny list", needs: sharedLists,
+			Code: "LOCK-001", Severity: Error, Title: "The lock holder is not on the deny list", Needs: findings.NeedsSharedLists,
 			Why:  "A user denied the control-plane instance while it held the lock; the next pass of another one takes the lock over.",
-			find: deniedHolder,
+			Find: deniedHolder,
 		},
 		{
-			Code: "LOCK-002", Severity: Warning, Title: "No stale lock", needs: sharedLists,
+			Code: "LOCK-002", Severity: Warning, Title: "No stale lock", Needs: findings.NeedsSharedLists,
 			Why:  "The lock expired without being released: the control-plane instance that held it crashed, or lost the database. The next pass takes it over; check why it was not released.",
-			find: staleLock,
+			Find: staleLock,
 		},
 		{
-			Code: "LOCK-003", Severity: Warning, Title: "The deny list matches the spec", needs: sharedLists,
+			Code: "LOCK-003", Severity: Warning, Title: "The deny list matches the spec", Needs: findings.NeedsSharedLists,
 			Why:  "An entry that is removed from the spec stays in the database until the spec allows the control-plane instance again. A forgotten entry denies it forever.",
-			find: denyListDrift,
+			Find: denyListDrift,
 		},
 		{
-			Code: "LOCK-004", Severity: Error, Title: "The current control-plane instance is not denied", needs: sharedLists,
+			Code: "LOCK-004", Severity: Error, Title: "The current control-plane instance is not denied", Needs: findings.NeedsSharedLists,
 			Why:  "No pass for this resource can take the lock.",
-			find: ownDenial,
+			Find: ownDenial,
 		},
 		{
 			Code: "LOCK-005", Severity: Info, Title: "No stale Lease",
 			Why:  "A run was killed before it released its Lease. The next run completes its work.",
-			find: staleLease,
+			Find: staleLease,
 		},
 		{
 			Code: "LOCK-006", Severity: Warning, Title: "The clock of this machine agrees with the API server's",
 			Why:  "Passes use the API server's time and are refused from 30 s of difference on. Programs without that, an operator or fdbcli, write locks and timestamps by this clock.",
-			find: clockOff,
+			Find: clockOff,
 		},
 	}
 }
@@ -55,7 +56,7 @@ func deniedHolder(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	finding := Finding{Subjects: []string{lock}, Message: fmt.Sprintf("%q holds it and is on the deny list", l.Owner), Since: l.Start, Fix: f.fix("reconcile")}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 func staleLock(f Facts) ([]Finding, string) {
@@ -64,7 +65,7 @@ func staleLock(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	finding := Finding{Subjects: []string{lock}, Message: fmt.Sprintf("%q took it and never released it", l.Owner), Since: l.End, Fix: f.fix("reconcile")}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 func denyListDrift(f Facts) ([]Finding, string) {
@@ -131,5 +132,5 @@ func staleLease(f Facts) ([]Finding, string) {
 		return nil, ""
 	}
 	finding := Finding{Subjects: []string{"lease"}, Message: f.Lease.Holder + " never released it", Since: f.Lease.Until, Fix: f.fix("reconcile")}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
@@ -18,27 +19,27 @@ func orphans() []Rule {
 		{
 			Code: "ORPHAN-001", Severity: Warning, Title: "Every pod belongs to a process group",
 			Why:  "The status lost its process group, or it was created manually. If its processes report, drain it before you delete it.",
-			find: orphanPods,
+			Find: orphanPods,
 		},
 		{
 			Code: "ORPHAN-002", Severity: Warning, Title: "Every PVC belongs to a process group",
 			Why:  "It costs storage. If the status was lost, it may hold the only copy of some data: delete it only while all data is fully replicated.",
-			find: orphanClaims,
+			Find: orphanClaims,
 		},
 		{
 			Code: "ORPHAN-003", Severity: Info, Title: "Every service belongs to the cluster or a process group",
 			Why:  "Interrupted removals leave services behind; so do changes of the addresses of processes.",
-			find: orphanServices,
+			Find: orphanServices,
 		},
 		{
-			Code: "ORPHAN-004", Severity: Warning, Title: "Every exclusion matches a process group or a process", needs: availableDatabase,
+			Code: "ORPHAN-004", Severity: Warning, Title: "Every exclusion matches a process group or a process", Needs: findings.NeedsAvailableDatabase,
 			Why:  "A new process that gets the address is excluded from its start.",
-			find: orphanExclusions,
+			Find: orphanExclusions,
 		},
 		{
-			Code: "ORPHAN-005", Severity: Warning, Title: "Every process belongs to a process group", needs: availableDatabase,
+			Code: "ORPHAN-005", Severity: Warning, Title: "Every process belongs to a process group", Needs: findings.NeedsAvailableDatabase,
 			Why:  "The status does not list a process that runs for this cluster: its pod is an orphan, or it runs elsewhere.",
-			find: orphanProcesses,
+			Find: orphanProcesses,
 		},
 	}
 }
@@ -58,7 +59,7 @@ func unlisted[T any](f Facts, objects map[string]T, of func(*v1beta2.ProcessGrou
 func (f Facts) adopted(subject, name string, of func(*v1beta2.ProcessGroupStatus) string) []Finding {
 	for _, g := range f.Groups() {
 		if of(g) == name {
-			return one(subject, "the status does not list it; the next pass adopts it as "+group(g.ProcessGroupID), f.fix("plan")...)
+			return one(subject, "the status does not list it; the next pass adopts it as "+findings.ProcessGroup(g.ProcessGroupID), f.fix("plan")...)
 		}
 	}
 	return nil
@@ -68,18 +69,18 @@ func orphanPods(f Facts) ([]Finding, string) {
 	of := func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(f.Cluster) }
 	var found []Finding
 	for _, name := range unlisted(f, f.Pods, of) {
-		if adopted := f.adopted(pod(name), name, of); adopted != nil {
+		if adopted := f.adopted(findings.Pod(name), name, of); adopted != nil {
 			found = append(found, adopted...)
 			continue
 		}
 		id := f.Pods[name].Labels[f.Cluster.ProcessGroupIDLabels()[0]]
 		switch {
 		case !f.Database.Status.ListsProcesses():
-			found = append(found, one(pod(name), "it belongs to no process group; whether its processes report is unknown", "describe", "pod", name)...)
+			found = append(found, one(findings.Pod(name), "it belongs to no process group; whether its processes report is unknown", "describe", "pod", name)...)
 		case id != "" && len(f.Database.Status.ProcessesOf(id)) > 0:
-			found = append(found, one(pod(name), "it belongs to no process group, and its processes report to the database", "describe", "pod", name)...)
+			found = append(found, one(findings.Pod(name), "it belongs to no process group, and its processes report to the database", "describe", "pod", name)...)
 		default:
-			found = append(found, one(pod(name), "it belongs to no process group, and none of its processes reports", "delete", "pod", name)...)
+			found = append(found, one(findings.Pod(name), "it belongs to no process group, and none of its processes reports", "delete", "pod", name)...)
 		}
 	}
 	return found, ""
@@ -93,9 +94,9 @@ func orphanClaims(f Facts) ([]Finding, string) {
 	}
 	var found []Finding
 	for _, name := range unlisted(f, f.Volumes, of) {
-		adopted := f.adopted(claim(name), name, of)
+		adopted := f.adopted(findings.Claim(name), name, of)
 		if adopted == nil {
-			adopted = one(claim(name), "it belongs to no process group", verb, "pvc", name)
+			adopted = one(findings.Claim(name), "it belongs to no process group", verb, "pvc", name)
 		}
 		found = append(found, adopted...)
 	}
@@ -174,5 +175,5 @@ func orphanProcesses(f Facts) ([]Finding, string) {
 			finding.Subjects = append(finding.Subjects, process(p))
 		}
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }

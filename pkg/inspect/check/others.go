@@ -41,6 +41,19 @@ func (o OtherControllers) node(name string) *corev1.Node {
 	return &o.Nodes[i]
 }
 
+// withNodes returns the facts with the nodes that were read for the rules about autoscalers, where a pass needs none.
+func (f Facts) withNodes() Facts {
+	switch o := f.Others; {
+	case f.Nodes != nil || f.NodesHidden != "" || len(o.Nodes) == 0:
+	default:
+		f.Nodes = map[string]*corev1.Node{}
+		for i := range o.Nodes {
+			f.Nodes[o.Nodes[i].Name] = &o.Nodes[i]
+		}
+	}
+	return f
+}
+
 // unreadNodes returns why rules about nodes cannot be evaluated; empty if they can.
 func (o OtherControllers) unreadNodes() string {
 	if o.NodesUnread != "" {

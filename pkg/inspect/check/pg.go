@@ -2,51 +2,32 @@ package check
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 )
 
-// groups returns the rules about process groups and their processes. Those about conditions
-// skip process groups that are marked for removal: no pass repairs them.
+// groups returns the rules about process groups and their processes.
 func groups() []Rule {
-	return []Rule{
-		conditionRule("PG-001", Error, v1beta2.ConditionMissingProcesses, "All processes report",
-			"The process group serves nothing, and its data has one replica less. It is replaced if that lasts.", ""),
-		conditionRule("PG-002", Warning, v1beta2.ConditionIncorrectPodSpec, "Pods match the current spec",
-			"The next passes recreate the pods, or replace their process groups.", "plan"),
-		conditionRule("PG-003", Warning, v1beta2.ConditionIncorrectCommandLine, "Processes run with the current command line",
-			"Processes have to restart to apply the spec; a pass restarts them together.", "plan"),
-		conditionRule("PG-004", Warning, v1beta2.ConditionIncorrectConfigMap, "Pods have the current files of the ConfigMap",
-			"A pod has not loaded the files that its processes will start with.", "plan"),
-		conditionRule("PG-005", Info, v1beta2.ConditionIncorrectPodMetadata, "Pods have the current labels and annotations",
-			"A pass adds missing ones without recreating the pods.", "plan"),
-		conditionRule("PG-006", Warning, v1beta2.ConditionIncorrectSidecarImage, "Sidecars run the current image",
-			"An upgrade waits until sidecars are ready for it.", "plan"),
-		conditionRule("PG-007", Warning, v1beta2.ConditionSidecarUnreachable, "Sidecars are reachable",
-			"The files that the pod's processes will start with are unknown.", ""),
-		conditionRule("PG-008", Error, v1beta2.ConditionProcessHasIOError, "No disk has failed",
-			"A process reports that its disk failed or hung. The process group is replaced if that lasts; the fix replaces it at once.", "replace"),
-		conditionRule("PG-009", Warning, v1beta2.ConditionProcessIsMarkedAsExcluded, "No process group that stays is excluded",
-			"It gets no data and no roles, so the cluster has one process less than it appears to have. It was excluded manually.", ""),
+	return append(rulesOf(inspect.GroupRules()), []Rule{
 		{
-			Code: "PG-010", Severity: Warning, Title: "No process is busy all the time", needs: availableDatabase,
+			Code: "PG-010", Severity: Warning, Title: "No process is busy all the time", Needs: findings.NeedsAvailableDatabase,
 			Why:  fmt.Sprintf("A run loop that is busy for more than %.0f%% of the time responds late; add processes, or find the cause of the load.", 100*tooBusy),
-			find: busyProcesses,
+			Find: busyProcesses,
 		},
 		{
-			Code: "PG-011", Severity: Warning, Title: "No kept process group fails for long", needs: currentConditions,
+			Code: "PG-011", Severity: Warning, Title: "No kept process group fails for long", Needs: findings.NeedsCurrentConditions,
 			Why:  "cancelReplacementsForInstance keeps it, so it is not replaced, however long it fails. The fix takes it off the list.",
-			find: keptAndFailing,
+			Find: keptAndFailing,
 		},
 		{
 			Code: "PG-012", Severity: Info, Title: "All kept process groups exist",
 			Why:  "cancelReplacementsForInstance lists process groups that were removed, or never existed. The fix takes them off the list.",
-			find: keptAndMissing,
+			Find: keptAndMissing,
 		},
-	}
+	}...)
 }
 
 // keptAndFailing finds kept groups that would have been replaced by now.
@@ -60,7 +41,7 @@ func keptAndFailing(f Facts) ([]Finding, string) {
 		for _, t := range v1beta2.ReplacementConditions() {
 			since, has := f.Since(g, t)
 			if has && t != v1beta2.ConditionNodeTaintReplacing && !since.IsZero() && f.Now.Sub(since) > f.Cluster.FailureDetectionTime() {
-				finding.began(since)
+				finding.Began(since)
 				ids = append(ids, string(g.ProcessGroupID))
 				break
 			}
@@ -83,43 +64,14 @@ func keptAndMissing(f Facts) ([]Finding, string) {
 // none without groups.
 func (f Facts) offList(finding Finding, ids []string) []Finding {
 	for _, id := range ids {
-		finding.Subjects = append(finding.Subjects, group(v1beta2.ProcessGroupID(id)))
+		finding.Subjects = append(finding.Subjects, findings.ProcessGroup(v1beta2.ProcessGroupID(id)))
 	}
 	finding.Fix = inspect.PatchWords(f.Cluster.Name, inspect.KeepPatch(f.Cluster, inspect.KeptWithout(f.Cluster, ids)))
-	return finding.some()
+	return finding.IfAny()
 }
 
 // tooBusy is the share of time that a process may be busy. Source: a default of kubectl fdb.
 const tooBusy = 0.9
-
-// conditionRule returns a rule about a condition of process groups. Without a command that
-// repairs them the fix lists the groups.
-func conditionRule(code string, severity Severity, t v1beta2.ProcessGroupConditionType, title, why, command string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: currentConditions, find: func(f Facts) ([]Finding, string) {
-		finding := Finding{Message: string(t), Fix: f.listGroups("--condition", string(t))}
-		switch command {
-		case "":
-		case "replace":
-			finding.Fix = f.fix(command, "--condition", string(t))
-		default:
-			finding.Fix = f.fix(command)
-		}
-		for _, g := range f.Remaining() {
-			if since, has := f.Since(g, t); has {
-				finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
-				finding.began(since)
-			}
-		}
-		return finding.some(), ""
-	}}
-}
-
-// began moves the start of a finding to an earlier time.
-func (g *Finding) began(at time.Time) {
-	if !at.IsZero() && (g.Since.IsZero() || at.Before(g.Since)) {
-		g.Since = at
-	}
-}
 
 func busyProcesses(f Facts) ([]Finding, string) {
 	finding := Finding{Message: fmt.Sprintf("its run loop is busy for more than %.0f%% of the time", 100*tooBusy), Fix: f.fix("status")}
@@ -128,7 +80,7 @@ func busyProcesses(f Facts) ([]Finding, string) {
 			finding.Subjects = append(finding.Subjects, process(p))
 		}
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 func process(p fdb.Process) string {

@@ -1,166 +1,43 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // pods returns the rules about pods as Kubernetes reports them: they need no database.
 func pods() []Rule {
-	return []Rule{
-		{
-			Code: "POD-001", Severity: Error, Title: "Every process group has its pod",
-			Why:  "A pass recreates it with its existing PVC.",
-			find: missingPods,
-		},
-		{
-			Code: "POD-002", Severity: Error, Title: "Every pod is scheduled",
-			Why: "A pod without a node has no processes; its events have the reason.",
-			find: func(f Facts) ([]Finding, string) {
-				return f.podsThat(func(p *corev1.Pod) string {
-					if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
-						return ""
-					}
-					return "the pod is not scheduled" + unscheduled(p)
-				}), ""
-			},
-		},
-		{
-			Code: "POD-003", Severity: Error, Title: "All containers are ready",
-			Why:  "The pod serves nothing, or crashes repeatedly.",
-			find: func(f Facts) ([]Finding, string) { return f.podsThat(notReady), "" },
-		},
-		{
-			Code: "POD-004", Severity: Warning, Title: "No pod, PVC or service terminates slowly",
-			Why:  "A finalizer may hold it, or its node may be lost: Kubernetes waits for the kubelet to confirm the end. The process group waits with it, also one that was removed.",
-			find: slowToTerminate,
-		},
+	return append(rulesOf(inspect.PodRules()), []Rule{
 		{
 			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
 			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForAWhile) },
+			Find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForAWhile) },
 		},
 		{
 			Code: "POD-006", Severity: Warning, Title: "Pods with the only copy of data wait for their node",
 			Why:  "Without a toleration Kubernetes evicts a pod from a lost node after 300 s. With one replica no other process has its data: the eviction gains nothing, and interrupts the database once more when the node returns. A changed template replaces process groups or recreates pods, so choose the time.",
-			find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForever) },
+			Find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForever) },
 		},
 		{
 			Code: "POD-007", Severity: Error, Title: "The values on pods can be used",
 			Why:  "Annotations and variables record how a pod was created, and what its monitor has loaded. With a value that cannot be used passes leave the pod alone, until the value is corrected or the process group replaced; all others are reconciled.",
-			find: invalidValues,
+			Find: invalidValues,
 		},
-	}
+	}...)
 }
 
 func invalidValues(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, p := range f.InvalidPods() {
-		found = append(found, one(pod(p.Pod), p.Message, p.Fix...)...)
-	}
-	return found, ""
-}
-
-func pod(name string) string { return "pod/" + name }
-
-func missingPods(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "its pod is missing", Fix: f.fix("plan")}
-	for _, g := range f.Remaining() {
-		if f.Pod(g) == nil {
-			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
-			since, _ := f.Since(g, v1beta2.ConditionMissingPod)
-			finding.began(since)
-		}
-	}
-	return finding.some(), ""
-}
-
-// podsThat groups pods by the problem that wrong returns; empty is none.
-func (f Facts) podsThat(wrong func(*corev1.Pod) string) []Finding {
-	byMessage := map[string]*Finding{}
-	for _, g := range f.Groups() {
-		p := f.Pod(g)
-		if p == nil {
-			continue
-		}
-		message := wrong(p)
-		if message == "" {
-			continue
-		}
-		if byMessage[message] == nil {
-			byMessage[message] = &Finding{Message: message, Fix: []string{"describe", "pod", p.Name}}
-		}
-		byMessage[message].Subjects = append(byMessage[message].Subjects, pod(p.Name))
-		byMessage[message].began(p.CreationTimestamp.Time)
-	}
-	found := make([]Finding, 0, len(byMessage))
-	for _, message := range slices.Sorted(maps.Keys(byMessage)) {
-		found = append(found, *byMessage[message])
-	}
-	return found
-}
-
-func unscheduled(p *corev1.Pod) string {
-	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Message != "" {
-			return ": " + c.Message
-		}
-	}
-	return ""
-}
-
-// notReady returns which container of a scheduled pod is not ready, and why.
-func notReady(p *corev1.Pod) string {
-	if p.Spec.NodeName == "" || p.DeletionTimestamp != nil {
-		return ""
-	}
-	if p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded {
-		return "the pod terminated: " + cmp.Or(p.Status.Reason, string(p.Status.Phase))
-	}
-	for _, c := range p.Status.ContainerStatuses {
-		switch {
-		case c.Ready:
-		case c.State.Waiting != nil:
-			return fmt.Sprintf("container %s is waiting: %s", c.Name, c.State.Waiting.Reason)
-		case c.State.Terminated != nil:
-			return fmt.Sprintf("container %s terminated: %s", c.Name, c.State.Terminated.Reason)
-		default:
-			return fmt.Sprintf("container %s is not ready", c.Name)
-		}
-	}
-	return ""
-}
-
-func slowToTerminate(f Facts) ([]Finding, string) {
-	var found []Finding
-	for _, g := range f.Groups() {
-		for _, t := range readings.TerminatingOf(f.Snapshot, g) {
-			slow := t.Stuck || f.Now.Sub(t.Due) > f.Cluster.IgnoreTerminatingPodsFor()
-			endsWithPod := t.Pod != "" && len(t.Finalizers) == 0 // its pod is a finding, or DEL-003 has it
-			if !slow || endsWithPod {
-				continue
-			}
-			message := t.Text(f.Now)
-			if remedy := t.Remedy(); remedy != "" {
-				message += "; " + remedy
-			}
-			kind := strings.ToLower(t.Kind)
-			subject := kind + "/" + t.Name
-			if t.Kind == readings.KindPVC {
-				subject = claim(t.Name)
-			}
-			found = append(found, Finding{Subjects: []string{subject}, Message: message, Since: t.Due, Fix: []string{"describe", kind, t.Name}})
-		}
+		found = append(found, one(findings.Pod(p.Pod), p.Message, p.Fix...)...)
 	}
 	return found, ""
 }
@@ -212,7 +89,7 @@ func unsuitablePods(f Facts, class v1beta2.ProcessClass, want []corev1.Toleratio
 	for _, g := range f.Remaining() {
 		p := f.Pod(g)
 		if g.ProcessClass == class && p != nil && p.DeletionTimestamp == nil && !suits(&corev1.PodTemplateSpec{Spec: p.Spec}, want) {
-			names = append(names, pod(p.Name))
+			names = append(names, findings.Pod(p.Name))
 		}
 	}
 	return names

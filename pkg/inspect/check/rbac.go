@@ -11,12 +11,12 @@ func permissions() []Rule {
 		{
 			Code: "RBAC-001", Severity: Info, Title: "The current user may read everything that the rules need",
 			Why:  "Without permission to read its facts a rule is not checked; manifests/rbac has the roles.",
-			find: unreadable,
+			Find: unreadable,
 		},
 		{
 			Code: "RBAC-002", Severity: Info, Title: "The current user may reconcile",
 			Why:  "A pass checks all of its permissions before it changes anything, and ends if one is missing.",
-			find: missingPermissions,
+			Find: missingPermissions,
 		},
 	}
 }
@@ -82,5 +82,5 @@ func missingPermissions(f Facts) ([]Finding, string) {
 		return nil, "the permissions could not be read"
 	}
 	finding := Finding{Message: "not allowed", Subjects: f.Missing, Fix: []string{"auth", "can-i", "--list"}}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }

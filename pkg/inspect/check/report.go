@@ -117,6 +117,7 @@ func (o Options) skipped(r Rule) (reason string, skipped bool) {
 
 // NewReport evaluates every selected rule.
 func NewReport(m inspect.Metadata, f Facts, o Options) Report {
+	f = f.withNodes()
 	r := Report{Document: inspect.NewDocument("CheckReport", m, f.Now, inspect.SourceLive), FailOn: o.FailOn, Items: []Item{}}
 	r.Warnings = append(r.Warnings, f.Warnings...)
 	for _, rule := range Rules() {
@@ -139,12 +140,10 @@ func (o Options) evaluate(r Rule, f Facts) Item {
 		item.Outcome, item.Reason = Skipped, reason
 		return item
 	}
-	if r.severe != nil && r.severe(f) {
-		item.Severity = Error
-	}
+	item.Severity = r.SeverityOf(f)
 	var found []Finding
-	if item.Reason = r.lacking(f); item.Reason == "" {
-		found, item.Reason = r.find(f)
+	if item.Reason = f.Lacks(r.Needs); item.Reason == "" {
+		found, item.Reason = r.Of(f)
 	}
 	for _, finding := range found {
 		item.Findings = append(item.Findings, o.view(finding))

@@ -15,17 +15,17 @@ func restores() []Rule {
 		{
 			Code: "RESTORE-001", Severity: Error, Title: "Every finished restore is complete",
 			Why:  "The database holds only a part of the data. A restore is started once: clear the database, then delete and recreate the resource; if the data is no longer needed, only delete the resource.",
-			find: eachRestore(incomplete),
+			Find: eachRestore(incomplete),
 		},
 		{
 			Code: "RESTORE-002", Severity: Warning, Title: "No restore encounters errors",
 			Why:  "Agents retry. If the store has lost data or denies access, retries do not help, and the database stays locked.",
-			find: eachRestore(encountersErrors),
+			Find: eachRestore(encountersErrors),
 		},
 		{
 			Code: "RESTORE-003", Severity: Error, Title: "No finished restore left the database locked",
 			Why:  "It is not unlocked automatically: requests of applications fail until a user, who has to know that the data is complete, unlocks it.",
-			find: leftLocked,
+			Find: leftLocked,
 		},
 	}
 }
@@ -102,5 +102,5 @@ func leftLocked(f Facts) ([]Finding, string) {
 	}
 	v := f.Backups.Restores[i].View
 	finding := Finding{Subjects: []string{restore(v.Name), database}, Message: "it is finished, and the database is locked with its UID " + uid, Fix: []string{"fdb", "restore", "status", v.Name}}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }

@@ -8,70 +8,30 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
 
 // Severity is how severe the findings of a rule are.
-type Severity string
+type Severity = findings.Severity
 
 // The severities, from the least severe.
 const (
-	Info     Severity = "info"
-	Warning  Severity = "warning"
-	Error    Severity = "error"
-	Critical Severity = "critical"
+	Info     = findings.Info
+	Warning  = findings.Warning
+	Error    = findings.Error
+	Critical = findings.Critical
 )
 
-// Severities returns all severities, from the least severe.
-func Severities() []Severity { return []Severity{Info, Warning, Error, Critical} }
-
-// AtLeast reports whether a severity is as severe as another, or more.
-func (s Severity) AtLeast(other Severity) bool { return s.rank() >= other.rank() }
-
-func (s Severity) rank() int {
-	for i, known := range Severities() {
-		if s == known {
-			return i
-		}
-	}
-	return -1
-}
-
 // Rule is one check of a cluster, which should find nothing.
-type Rule struct {
-	// Code identifies the rule permanently: its family and a number.
-	Code     string
-	Severity Severity
-	// Title is what should be true, without a full stop.
-	Title string
-	// Why is the meaning of a finding.
-	Why string
-	// severe reports whether findings are errors, of a rule with warnings; nil for never.
-	severe func(Facts) bool
-	// needs is what the rule requires.
-	needs requirement
-	// find evaluates the rule. Untested is why it could not do so, or only in part; the
-	// findings count even then.
-	find func(f Facts) (found []Finding, untested string)
-}
-
-// Family returns the part of the code that names the subject of a rule.
-func (r Rule) Family() string {
-	family, _, _ := strings.Cut(r.Code, "-")
-	return family
-}
+type Rule = findings.Rule[Facts]
 
 // Finding is one problem that a rule found, about one or more subjects.
-type Finding struct {
-	// Subjects are the affected objects: "processgroup/storage-1", "database".
-	Subjects []string
-	// Message is one sentence.
-	Message string
-	// Since is when it began; zero if unknown.
-	Since time.Time
-	// Fix is a command line without "kubectl", as arguments: what to run or to read next. Only
-	// a user runs it.
-	Fix []string
+type Finding = findings.Finding
+
+// rulesOf returns the rules about a cluster that other documents evaluate as well.
+func rulesOf(rules []findings.Rule[inspect.Facts]) []Rule {
+	return findings.Within(rules, func(f Facts) inspect.Facts { return f.Facts })
 }
 
 // Facts are the input of the rules.
@@ -118,52 +78,6 @@ type Secret struct {
 	Unread string
 }
 
-// requirement is what a rule needs to be evaluated.
-type requirement int
-
-const (
-	nothing requirement = iota
-	// statusDocument is a status document of the database.
-	statusDocument
-	// processList is a status document that lists the processes that report.
-	processList
-	// availableDatabase is a database that reports that it is available.
-	availableDatabase
-	// currentConditions are process groups with up-to-date conditions.
-	currentConditions
-	// sharedLists are the lock and the lists that control-plane instances keep in the database.
-	sharedLists
-)
-
-// lacking returns the missing requirement of a rule; empty if it can be evaluated.
-func (r Rule) lacking(f Facts) string {
-	switch {
-	case r.needs == nothing:
-		return ""
-	case f.Database.Status == nil:
-		return inspect.NoAnswer(f.Database)
-	case r.needs == statusDocument:
-		return ""
-	case r.needs == processList && !f.Database.Status.ListsProcesses():
-		return "the database is unavailable and lists no processes"
-	case r.needs == processList:
-		return ""
-	case !f.Database.Available() && r.needs == currentConditions && f.Cluster.Status.Configured:
-		return "the conditions of the process groups are outdated: the database is unavailable"
-	case !f.Database.Available() && r.needs != currentConditions:
-		return "the database is unavailable"
-	case r.needs == sharedLists && !f.Coordination.Read && usesShared(f):
-		return "the lock and the shared lists in the database were not read"
-	default:
-		return ""
-	}
-}
-
-// usesShared reports whether the spec uses the lock or the deny list.
-func usesShared(f Facts) bool {
-	return f.Cluster.LocksUsed() || len(f.Cluster.Spec.LockOptions.DenyList) > 0
-}
-
 // reasons are why a rule could not be evaluated on some of its subjects, without duplicates.
 type reasons []string
 
@@ -189,14 +103,7 @@ func with(found []Finding) ([]Finding, string) { return found, "" }
 
 const database = "database"
 
-// group returns a process group as a subject.
-func group(id v1beta2.ProcessGroupID) string { return "processgroup/" + string(id) }
-
 // fix returns a command line of this plugin about the cluster.
-func (f Facts) fix(words ...string) []string {
-	return append([]string{"fdb", words[0], f.Cluster.Name}, words[1:]...)
-}
+func (f Facts) fix(words ...string) []string { return f.Fix(words...) }
 
-func (f Facts) listGroups(words ...string) []string {
-	return append([]string{"fdb", "get", "process-groups", f.Cluster.Name}, words...)
-}
+func (f Facts) listGroups(words ...string) []string { return f.ListGroups(words...) }

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -147,7 +148,7 @@ var problems = map[string]problem{
 	"the resource has another string":  {"CONN-001", func(f *Facts) { f.Cluster.Status.ConnectionString = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
 	"the ConfigMap has another string": {"CONN-002", func(f *Facts) { f.ConfigMap.Data["cluster-file"] = "old:old@10.0.0.1:4501" }, "old:***@", "fdb reconcile"},
 	"there is no ConfigMap":            {"CONN-002", func(f *Facts) { f.ConfigMap = nil }, "not found", "fdb reconcile"},
-	"processes are missing":            {"PG-001", condition(v1beta2.ConditionMissingProcesses), "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
+	"processes are missing":            {"PG-001", func(f *Facts) { f.dropProcesses(f.first("storage")) }, "MissingProcesses", "get process-groups sample --condition MissingProcesses"},
 	"an old pod spec":                  {"PG-002", condition(v1beta2.ConditionIncorrectPodSpec), "IncorrectPodSpec", "fdb plan"},
 	"an old command line":              {"PG-003", condition(v1beta2.ConditionIncorrectCommandLine), "IncorrectCommandLine", "fdb plan"},
 	"an old ConfigMap in a pod":        {"PG-004", condition(v1beta2.ConditionIncorrectConfigMap), "IncorrectConfigMap", "fdb plan"},
@@ -160,9 +161,9 @@ var problems = map[string]problem{
 	"a kept group fails":               {"PG-011", func(f *Facts) { f.keepFailing(3 * time.Hour) }, "has failed for more than 2h0m0s", `{"spec":{"cancelReplacementsForInstance":["storage-9"]}}`},
 	"a kept group is not there":        {"PG-012", func(f *Facts) { f.keepFailing(time.Hour) }, "not in the status", `{"spec":{"cancelReplacementsForInstance":["`},
 	"a pod is missing":                 {"POD-001", func(f *Facts) { delete(f.Pods, f.first("log").PodName(f.Cluster)) }, "is missing", "fdb plan"},
-	"a pod without a node":             {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is not scheduled", "describe pod"},
-	"a crash loop":                     {"POD-003", onPod(crash), "container foundationdb is waiting: CrashLoopBackOff", "describe pod"},
-	"a pod that terminated":            {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod terminated: Evicted", "describe pod"},
+	"a pod without a node":             {"POD-002", onPod(func(p *corev1.Pod) { p.Spec.NodeName = "" }), "the pod is Pending and not scheduled yet", "describe pod"},
+	"a crash loop":                     {"POD-003", onPod(crash), "the pod cannot start container foundationdb: CrashLoopBackOff", "describe pod"},
+	"a pod that terminated":            {"POD-003", onPod(func(p *corev1.Pod) { p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted" }), "the pod has ended: Failed: Evicted", "describe pod"},
 	"a value that is none":             {"POD-007", onPod(func(p *corev1.Pod) { p.Annotations = map[string]string{v1beta2.AnnotationIPFamily: "moon"} }), `is "moon": must be 0, 4 or 6`, "fdb replace"},
 	"a pod that terminates forever":    {"POD-004", onPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }), "does not terminate for 60m", "describe pod"},
 	"a pod that a finalizer holds": {"POD-004", onPod(func(p *corev1.Pod) {
@@ -187,6 +188,10 @@ var problems = map[string]problem{
 	"the only copy may leave its node": {"POD-006", func(f *Facts) { f.Cluster.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle }, "forever", `"key":"node.kubernetes.io/unreachable"`},
 	"a tainted node":                   {"NODE-001", condition(v1beta2.ConditionNodeTaintDetected), "NodeTaintDetected", "get process-groups"},
 	"a tainted node for long":          {"NODE-002", condition(v1beta2.ConditionNodeTaintReplacing), "NodeTaintReplacing", "get process-groups"},
+	"a node that is not ready": {"NODE-003", func(f *Facts) {
+		n := f.Others.node(f.Pod(f.first("log")).Spec.NodeName)
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown"}}
+	}, "the node is not ready (log-", "describe node"},
 	"a resource that is being deleted": {"DEL-001", func(f *Facts) {
 		f.Cluster.DeletionTimestamp, f.Cluster.Finalizers = new(metav1.NewTime(f.Now.Add(-time.Hour))), []string{"example.com/held"}
 	}, "FoundationDBCluster sample is being deleted since 2026-11-20T11:00:00Z, held by finalizer example.com/held; all pods and PVCs go with it", "fdb status"},
@@ -419,7 +424,7 @@ func itemOf(t *testing.T, r Report, code string) Item {
 func TestEveryCheckRuleHasATestAndAnExplanation(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
-		if seen[r.Code] || r.Title == "" || r.Why == "" || r.Severity.rank() < 0 {
+		if seen[r.Code] || r.Title == "" || r.Why == "" || !slices.Contains(findings.Severities(), r.Severity) {
 			t.Errorf("%s: duplicate, or without text: %+v", r.Code, r)
 		}
 		seen[r.Code] = true
@@ -466,7 +471,7 @@ func TestRulesThatCannotBeEvaluatedAreNotChecked(t *testing.T) {
 			f.Backups.Restores[0].View, f.Backups.Restores[0].Unread = nil, "forbidden: x"
 		}, []string{"RESTORE-001", "RESTORE-002"}, "forbidden: x"},
 		"a restore, and no answer from the database": {unreachable, []string{"RESTORE-003"}, "timed out"},
-		"hidden nodes": {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002"}, "nodes is forbidden"},
+		"hidden nodes": {func(f *Facts) { f.NodesHidden = "nodes is forbidden" }, []string{"NODE-001", "NODE-002", "NODE-003"}, "nodes is forbidden"},
 		"Secrets that may not be read": {func(f *Facts) {
 			f.Secrets = map[string]Secret{"tls": {Unread: "forbidden"}}
 		}, []string{"CERT-001", "CERT-002", "CERT-003"}, "Secret tls: forbidden"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 )
@@ -38,7 +39,7 @@ func storageClasses() []Rule {
 		{
 			Code: "STORAGE-003", Severity: Warning, Title: "Every storage class exists",
 			Why:  "No volume is provisioned for the next PVC of that class, so replacements and new process groups stay pending, and existing volumes cannot grow. The class is that of a PVC, the one that spec.processes names, or the default class where it names none. PersistentVolumes that were created manually need no class.",
-			find: missingClasses,
+			Find: missingClasses,
 		},
 		zoneRule(),
 	}
@@ -55,8 +56,8 @@ func zoneRule() Rule {
 			}
 			return "volumeBindingMode Immediate, with nodes in " + phrase.Count(len(zones), "zone"), nil
 		})
-	find := r.find
-	r.find = func(f Facts) ([]Finding, string) {
+	find := r.Find
+	r.Find = func(f Facts) ([]Finding, string) {
 		found, unknown := find(f)
 		untested := reasons{}
 		untested.add("", unknown)
@@ -94,7 +95,7 @@ func (u classUsers) String() string {
 func (u classUsers) subjects() []string {
 	var all []string
 	for _, name := range u.claims {
-		all = append(all, claim(name))
+		all = append(all, findings.Claim(name))
 	}
 	for _, class := range u.processes {
 		all = append(all, "class/"+string(class))
@@ -105,7 +106,7 @@ func (u classUsers) subjects() []string {
 // classRule returns a rule about each storage class that PVCs of the cluster have, or will have. Its fix
 // shows the class where judge returns none.
 func classRule(code string, severity Severity, title, why string, judge func(Facts, *storagev1.StorageClass, classUsers) (message string, fix []string)) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, Find: func(f Facts) ([]Finding, string) {
 		used, untested := f.usedClasses()
 		var found []Finding
 		for _, name := range slices.Sorted(maps.Keys(used)) {

@@ -13,27 +13,27 @@ func templates() []Rule {
 		{
 			Code: "SEC-001", Severity: Error, Title: "The restrictions of the run allow all pod templates",
 			Why:  "With these flags no pass runs over the resource. Correct the pod template, or the flags. Without flags nothing is restricted.",
-			find: forbiddenTemplates,
+			Find: forbiddenTemplates,
 		},
 		{
 			Code: "SEC-002", Severity: Warning, Title: "No pod template uses namespaces of its node",
 			Why:  "Processes of the pod can see or reach what runs on the node. Passes create such pods for everyone who may change the resource; flags such as --allow-host-pid=false refuse them.",
-			find: privileged(objects.PrivilegeHostNetwork, objects.PrivilegeHostPID, objects.PrivilegeHostIPC),
+			Find: privileged(objects.PrivilegeHostNetwork, objects.PrivilegeHostPID, objects.PrivilegeHostIPC),
 		},
 		{
 			Code: "SEC-003", Severity: Warning, Title: "No container is privileged",
 			Why:  "It can do everything on its node, or a capability allows more than the Pod Security Standard baseline. Passes create such pods for everyone who may change the resource; Pod Security of the namespace refuses them.",
-			find: privileged(objects.PrivilegePrivileged, objects.PrivilegeCapability),
+			Find: privileged(objects.PrivilegePrivileged, objects.PrivilegeCapability),
 		},
 		{
 			Code: "SEC-004", Severity: Warning, Title: "No pod template mounts files of its node",
 			Why:  "A hostPath volume reaches files of the node, and its data stays there when the pod moves. --allowed-additional-volume-sources refuses it.",
-			find: privileged(objects.PrivilegeHostPath),
+			Find: privileged(objects.PrivilegeHostPath),
 		},
 		{
 			Code: "SEC-005", Severity: Info, Title: "Pods have no account of other programs",
 			Why:  "They have all rights of the ServiceAccount, which is neither default nor fdb-kubernetes. Whoever may change the resource has them too. --allowed-service-account-names refuses others.",
-			find: privileged(objects.PrivilegeAccount),
+			Find: privileged(objects.PrivilegeAccount),
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -14,21 +15,21 @@ import (
 func topology() []Rule {
 	return []Rule{
 		{
-			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", needs: processList,
+			Code: "TOPO-001", Severity: Error, Title: "Processes report from enough fault domains", Needs: findings.NeedsProcessList,
 			Why: "The redundancy mode needs more zones or data halls than there are. FoundationDB accepts such a configuration and waits forever.",
-			find: func(f Facts) ([]Finding, string) {
+			Find: func(f Facts) ([]Finding, string) {
 				return with(f.refused(safety.CanHold(f.Database, f.Desired)))
 			},
 		},
 		{
 			Code: "TOPO-002", Severity: Warning, Title: "Each class has the desired number of process groups",
 			Why:  "The next pass adds the missing ones.",
-			find: fewGroups,
+			Find: fewGroups,
 		},
 		{
-			Code: "TOPO-003", Severity: Warning, Title: "Packed pods are in the fault domain of their distribution key", severe: requiresDistribution,
+			Code: "TOPO-003", Severity: Warning, Title: "Packed pods are in the fault domain of their distribution key", Severe: requiresDistribution,
 			Why:  "A fault domain may have been full, or pods are still being replaced. The loss of a fault domain, or its maintenance, then affects more than one bucket.",
-			find: misplaced,
+			Find: misplaced,
 		},
 	}
 }

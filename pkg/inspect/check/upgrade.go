@@ -8,30 +8,31 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 )
 
 // upgrades returns the rules about versions.
 func upgrades() []Rule {
 	return []Rule{
 		{
-			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the desired version", needs: processList,
+			Code: "UPGRADE-001", Severity: Warning, Title: "All processes run the desired version", Needs: findings.NeedsProcessList,
 			Why:  "An upgrade is in progress or stuck; the plan shows what it waits for.",
-			find: otherVersions,
+			Find: otherVersions,
 		},
 		{
-			Code: "UPGRADE-002", Severity: Warning, Title: "No clients with an incompatible protocol", needs: processList,
+			Code: "UPGRADE-002", Severity: Warning, Title: "No clients with an incompatible protocol", Needs: findings.NeedsProcessList,
 			Why:  "A client or process of another version cannot connect.",
-			find: incompatibleClients,
+			Find: incompatibleClients,
 		},
 		{
-			Code: "UPGRADE-003", Severity: Warning, Title: "The running version has no known harmful defect", needs: processList,
+			Code: "UPGRADE-003", Severity: Warning, Title: "The running version has no known harmful defect", Needs: findings.NeedsProcessList,
 			Why:  "A defect of this version can lose data, availability or a backup, or reports something wrong. docs/versions.md has all of them with their sources.",
-			find: knownDefects,
+			Find: knownDefects,
 		},
 		{
 			Code: "UPGRADE-010", Severity: Error, Title: "The images have the desired version",
 			Why:  "A tag in imageConfigs that names another version than spec.version keeps every pod from running it: passes end before anything with that image is created.",
-			find: otherImages,
+			Find: otherImages,
 		},
 	}
 }
@@ -65,7 +66,7 @@ func incompatibleClients(f Facts) ([]Finding, string) {
 	for _, address := range f.Database.Status.Cluster.IncompatibleConnections {
 		finding.Subjects = append(finding.Subjects, "address/"+address)
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 // knownDefects finds the harmful facts about the versions of the processes that report.

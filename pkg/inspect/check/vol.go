@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -15,12 +16,12 @@ func volumes() []Rule {
 		{
 			Code: "VOL-001", Severity: Error, Title: "Every stateful process group has its PVC",
 			Why:  "Its pod cannot start, or starts without its data.",
-			find: missingClaims,
+			Find: missingClaims,
 		},
 		{
 			Code: "VOL-002", Severity: Error, Title: "Every PVC is bound",
 			Why:  "The storage class provisions no volume, or the volume no longer exists; the events of the PVC have the reason.",
-			find: unboundClaims,
+			Find: unboundClaims,
 		},
 		spaceRule("VOL-003", Error, 0, fullDisk, "No disk is full",
 			"FoundationDB slows down writes and then rejects them. Add storage, or larger volumes."),
@@ -35,16 +36,14 @@ const (
 	nearlyFullDisk = 0.2
 )
 
-func claim(name string) string { return "persistentvolumeclaim/" + name }
-
 func missingClaims(f Facts) ([]Finding, string) {
 	finding := Finding{Message: "its PVC is missing", Fix: f.fix("plan")}
 	for _, g := range f.Remaining() {
 		if g.ProcessClass.IsStateful() && f.Volumes[g.PVCName(f.Cluster)] == nil {
-			finding.Subjects = append(finding.Subjects, group(g.ProcessGroupID))
+			finding.Subjects = append(finding.Subjects, findings.ProcessGroup(g.ProcessGroupID))
 		}
 	}
-	return finding.some(), ""
+	return finding.IfAny(), ""
 }
 
 func unboundClaims(f Facts) ([]Finding, string) {
@@ -55,7 +54,7 @@ func unboundClaims(f Facts) ([]Finding, string) {
 			continue
 		}
 		found = append(found, Finding{
-			Subjects: []string{claim(c.Name)}, Message: "the PVC is " + string(c.Status.Phase), Since: c.CreationTimestamp.Time,
+			Subjects: []string{findings.Claim(c.Name)}, Message: "the PVC is " + string(c.Status.Phase), Since: c.CreationTimestamp.Time,
 			Fix: []string{"describe", "pvc", c.Name},
 		})
 	}
@@ -64,7 +63,7 @@ func unboundClaims(f Facts) ([]Finding, string) {
 
 // spaceRule returns a rule about disks whose free share is at least from and less than below.
 func spaceRule(code string, severity Severity, from, below float64, title, why string) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, needs: processList, find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, Needs: findings.NeedsProcessList, Find: func(f Facts) ([]Finding, string) {
 		finding := Finding{Message: fmt.Sprintf("less than %.0f%% of the disk is free", 100*below), Fix: f.listGroups("-o", "wide")}
 		unknown := 0
 		for _, p := range f.Database.Status.ProcessList() {
@@ -78,9 +77,9 @@ func spaceRule(code string, severity Severity, from, below float64, title, why s
 			}
 		}
 		if unknown > 0 {
-			return finding.some(), "the disk size is unknown for " + phrase.Count(unknown, "process") + " with data"
+			return finding.IfAny(), "the disk size is unknown for " + phrase.Count(unknown, "process") + " with data"
 		}
-		return finding.some(), ""
+		return finding.IfAny(), ""
 	}}
 }
 

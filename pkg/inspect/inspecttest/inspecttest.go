@@ -45,6 +45,20 @@ func Recorded(tb testing.TB, name string) *fdb.Status {
 	return s
 }
 
+// Documents are the names of all of these documents.
+func Documents(tb testing.TB) []string {
+	tb.Helper()
+	files, err := fs.Glob(os.DirFS(moduleRoot(tb)), path.Join("pkg", "fdb", "testdata", "status", "*.json"))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("%d documents: %v", len(files), err)
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(path.Base(file), ".json")
+	}
+	return names
+}
+
 // Healthy returns the cluster of which the document 05-healthy was recorded.
 func Healthy(tb testing.TB) Given {
 	tb.Helper()
@@ -114,7 +128,7 @@ func AddGroup(s plan.Snapshot, p fdb.Process) {
 			NodeName:   "node-" + strings.TrimPrefix(p.Zone(), "zone-"),
 			Containers: []corev1.Container{{Name: v1beta2.ContainerMain, Image: "foundationdb/fdb-kubernetes-monitor:7.3.79"}},
 		},
-		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{RestartCount: 1}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{Name: v1beta2.ContainerMain, Ready: true, RestartCount: 1}}},
 	}
 }
 

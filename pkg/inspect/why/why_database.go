@@ -168,7 +168,7 @@ func (w *why) problems(counts func(*v1beta2.ProcessGroupStatus) bool) []Link {
 const keyProblem = "problem"
 
 func link(t inspect.Problem, subject, remark string) Link {
-	l := Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, command: t.Command, key: keyProblem, problem: t.Key, own: t.Own}
+	l := Link{Subject: subject, Message: t.Text() + remark, Since: inspect.Known(t.Since), Holder: t.Kept, Code: t.Code, command: t.Command, key: keyProblem, problem: t.Key, own: t.Own}
 	if subject == "" {
 		l.each = t.TextOfEach() + remark
 	}

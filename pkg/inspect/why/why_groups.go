@@ -224,7 +224,9 @@ func (w *why) remaining(g *v1beta2.ProcessGroupStatus) Chain {
 	}
 	if t := w.ProblemOf(g); t != nil {
 		c.Reasons = append(c.Reasons, link(*t, "", ""))
-		c.State, c.rank = Blocked, rankBlocked
+		if !t.Passes {
+			c.State, c.rank = Blocked, rankBlocked
+		}
 	}
 	if g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) {
 		c.Reasons = append(c.Reasons, Link{Message: "it was excluded manually, and is not marked for removal", key: "excluded-manually"})

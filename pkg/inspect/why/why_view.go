@@ -96,6 +96,8 @@ type Link struct {
 	Coordinator string `json:"coordinator,omitempty"`
 	// Holder is an object that is being deleted and does not end, and what keeps it; absent elsewhere.
 	Holder *readings.Terminating `json:"holder,omitempty"`
+	// Code is that of the rule of check that finds the reason; absent elsewhere.
+	Code string `json:"code,omitempty"`
 	// Repeated is true for a reason that stands earlier in the report; absent elsewhere.
 	Repeated bool       `json:"repeated,omitempty"`
 	Since    *time.Time `json:"since"`
@@ -214,6 +216,7 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 		backups := w.ofBackups()
 		chains = slices.Concat(chains, w.failures(), w.holds(), backups, w.restricted(status, backups), w.degraded(status))
 	}
+	chains = append(chains, w.findingsBeside(w.Findings(), chains)...)
 	chains = append(chains, w.actionsBeside(chains)...)
 	return inOrder(alikeOnce(chains))
 }
@@ -291,9 +294,6 @@ func sameLinks(a, b []Link) bool {
 	})
 }
 
-// forOthers follows a message about one process group that holds for others as well.
-const forOthers = " (and alike for the others)"
-
 // alikeForAll returns links that hold for several process groups. A message that names only
 // one of them gets a remark.
 func alikeForAll(links []Link) []Link {
@@ -301,7 +301,7 @@ func alikeForAll(links []Link) []Link {
 	for i := range links {
 		links[i].Message, links[i].each = phrase.Or(links[i].each, links[i].Message), ""
 		if links[i].own {
-			links[i].Message, links[i].own = links[i].Message+forOthers, false
+			links[i].Message, links[i].own = links[i].Message+inspect.ForOthers, false
 		}
 		links[i].Reasons = alikeForAll(links[i].Reasons)
 	}
