@@ -65,7 +65,7 @@ func rulesOf(t *testing.T, page string) []string {
 // Every rule of these pages is tied to a test, in both directions.
 func TestEveryRuleHasATestThatExists(t *testing.T) {
 	all, sources := proofs(t), testSources(t)
-	for _, page := range []string{"safety.md", "features.md", "compatibility.md"} {
+	for _, page := range []string{"safety.md", "safety-rules.md", "features.md", "compatibility.md"} {
 		for _, id := range rulesOf(t, page) {
 			if len(all[page][id].Tests) == 0 {
 				t.Errorf("%s: rule %s has no test in %s", page, id, proofsFile)
@@ -103,22 +103,24 @@ var gateRow = regexp.MustCompile(`^\| \*\*G-[A-Z-]+\*\* \|`)
 
 // A row without an ID would be a rule without a test.
 func TestEverySafetyRuleHasAnIDAndASource(t *testing.T) {
-	text, err := os.ReadFile("safety.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range anyRow.FindAllString(string(text), -1) {
-		isHead := strings.HasPrefix(row, "| id |") || strings.HasPrefix(row, "| gate |")
-		if !isHead && !ruleRow.MatchString(row) && !gateRow.MatchString(row) {
-			t.Errorf("give this rule the next ID of its section, and declare its source and tests by it in %s: %s", proofsFile, row)
+	for _, page := range []string{"safety.md", "safety-rules.md"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if strings.Contains(row, "`Test") {
-			t.Errorf("declare the tests in %s, not on the page: %s", proofsFile, row)
+		for _, row := range anyRow.FindAllString(string(text), -1) {
+			isHead := strings.HasPrefix(row, "| id |") || strings.HasPrefix(row, "| gate |")
+			if !isHead && !ruleRow.MatchString(row) && !gateRow.MatchString(row) {
+				t.Errorf("give this rule of %s the next ID of its section, and declare its source and tests by it in %s: %s", page, proofsFile, row)
+			}
+			if strings.Contains(row, "`Test") {
+				t.Errorf("declare the tests in %s, not on the page: %s", proofsFile, row)
+			}
 		}
-	}
-	for id, p := range proofs(t)["safety.md"] {
-		if len(p.Files) == 0 {
-			t.Errorf("rule %s has no source in %s", id, proofsFile)
+		for id, p := range proofs(t)[page] {
+			if len(p.Files) == 0 {
+				t.Errorf("rule %s has no source in %s", id, proofsFile)
+			}
 		}
 	}
 }
