@@ -244,12 +244,12 @@ func TestAForcedExpiryWarnsThatTheBackupIsNoLongerRestorable(t *testing.T) {
 
 func TestBackupList(t *testing.T) {
 	v := newVault(t)
-	v.must(exit.ExitDone, "sample    Running   ?", "backup", "list")
+	v.must(exit.ExitDone, "sample    Running   no-agents   ?", "backup", "list")
 	valid(t, "backup list", []byte(v.must(exit.ExitDone, "", "backup", "list", "--store", "-o", "json")))
 	v = backedUp(t)
 	v.tool(v.t.Context(), "fdbbackup", "start", "-t", "byhand", "-d", "blobstore://key@store:443/byhand?bucket=fdb-backups&region=eu")
 	v.cluster.FDB.Advance(time.Minute)
-	text := v.must(exit.ExitDone, "RunningDifferentially", "backup", "list", "-A", "--store", "-o", "wide")
+	text := v.must(exit.ExitDone, "running", "backup", "list", "-A", "--store", "-o", "wide")
 	for _, want := range []string{"/nightly?bucket=fdb-backups   fdb/nightly", "/byhand?bucket=fdb-backups    -", "1/1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("want %q in\n%s", want, text)

@@ -16,7 +16,7 @@ func TestReadingABackupNeverRequiresAValidSpec(t *testing.T) {
 	v.editRestore(func(r *v1beta2.FoundationDBRestore) { r.Spec.BlobStoreConfiguration.AccountName = "no-host" })
 	const (
 		field  = "spec.blobStoreConfiguration.accountName"
-		inList = "invalid spec"
+		inList = "invalid-spec"
 	)
 	for command, says := range map[string][]string{
 		"why fdbbackup/nightly":   {field, "kubectl edit foundationdbbackup nightly"},

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -29,7 +29,7 @@ func TestBackupStatusOfAMovedBackupIsNotRestorable(t *testing.T) {
 	if *v.Restorable || v.LatestRestorable != nil || v.Move == nil || v.Move.Begun || *v.Reconciled || !strings.Contains(v.Summary, "even if the database reports it restorable") {
 		t.Errorf("got %+v", v)
 	}
-	if got := (v.RestorableVersion() + " " + v.RestorableAge()); got != "no "+phrase.Nothing {
+	if got := v.RestorableWords(list.At{}); got != "no" {
 		t.Errorf("got %s", got)
 	}
 	if got := targets.BackupTo(f, v1beta2.BackupStateRunning); got.Reached || got.Phase != "moving" || !strings.Contains(got.Note, "after the move") {

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -252,26 +250,4 @@ func recordedBackup(b *v1beta2.FoundationDBBackup) *BackupResourceView {
 		return nil
 	}
 	return &BackupResourceView{Running: d.Running, Paused: d.Paused, Restorable: d.Restorable, URL: fdb.WithoutSecrets(d.URL)}
-}
-
-func (v BackupStatusView) RestorableVersion() string {
-	switch {
-	case v.Restorable == nil:
-		return phrase.UnknownCell
-	case v.LatestRestorable == nil:
-		return "no"
-	}
-	return fmt.Sprint(v.LatestRestorable.Version)
-}
-
-func (v BackupStatusView) RestorableAge() string {
-	switch {
-	case v.Restorable == nil:
-		return phrase.UnknownCell
-	case v.LatestRestorable == nil:
-		return phrase.Nothing
-	case v.LatestRestorable.AgeSeconds == nil:
-		return phrase.UnknownCell
-	}
-	return phrase.Seconds(*v.LatestRestorable.AgeSeconds)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -59,7 +58,7 @@ var GroupColumns = []list.Column[GroupRow]{
 	{Title: "PVC", Meaning: "Name of the PVC; - for a class without one", Min: 16, Drop: 15, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.PVC) }},
 	{Title: "IMAGE", Meaning: "Image of the main container", Min: 16, Drop: 16, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Image) }},
 	{Title: "DATA", Meaning: "Data of its storage roles", Drop: 9, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.BytesOr(g.StoredBytes, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.StoredBytes) }},
-	{Title: "LAG", Meaning: "Time by which its storage roles are behind", Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return lagCell(g.LagSeconds) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
+	{Title: "LAG", Meaning: "Time by which its storage roles are behind", Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Lag(g.LagSeconds) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
 	{Title: "RESTARTS", Meaning: "Restarts of the pod's containers", Drop: 10, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.NumberOr(g.Restarts, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.Restarts) }},
 	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 12, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.DC) }},
 	{Title: "KEY", Meaning: "Distribution key, of pods that are packed into fault domains", Drop: 13, Place: list.WideOptional, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.DistributionKey) }},
@@ -131,13 +130,6 @@ func (v GroupView) removalCell(at list.At) list.Cell {
 	default:
 		return list.Text(at.AgeOr(v.RemovalSince))
 	}
-}
-
-func lagCell(seconds *float64) list.Cell {
-	if seconds == nil {
-		return list.Text("")
-	}
-	return list.Text(strconv.FormatFloat(*seconds, 'f', 1, 64) + "s")
 }
 
 // Tone is how bad the state of a process group is.

@@ -108,7 +108,7 @@ func TestStatusList(t *testing.T) {
 	views := []inspect.StatusView{inspect.NewStatusView(meta, healthy(t)), inspect.NewStatusView(meta, degraded), inspect.NewStatusView(meta, unanswered(t))}
 	for _, o := range []ui.ListOptions{{Now: noon}, {Now: noon, Wide: true, Absolute: true}, {Now: noon, NoHeaders: true}} {
 		var b bytes.Buffer
-		if err := ui.WriteStatusList(&b, ui.NewStatusListView(meta, noon, views), o); err != nil {
+		if err := ui.WriteList(&b, inspect.NewStatusListView(meta, noon, views), o); err != nil {
 			t.Fatal(err)
 		}
 		name := map[ui.ListOptions]string{{Now: noon}: "table", {Now: noon, NoHeaders: true}: "no headers"}[o]

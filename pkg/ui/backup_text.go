@@ -3,12 +3,10 @@ package ui
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // WriteBackupStatus prints one backup: a sentence, then sections.
@@ -109,61 +107,11 @@ func backupAgentWords(a inspect.BackupAgentView) string {
 
 // WriteBackupList prints a row for each backup, and then one for each that is in a store.
 func WriteBackupList(w io.Writer, v lists.BackupListView, o ListOptions) error {
-	t := o.table([]layout.Column{
-		{Name: "NAMESPACE", Drop: 4, Min: 8},
-		{Name: "NAME", Min: 12},
-		{Name: "CLUSTER", Drop: 2, Min: 10},
-		{Name: "DESIRED", Drop: 3},
-		{Name: "STATE"},
-		{Name: "RESTORABLE", Drop: 6},
-		{Name: "AGE", Drop: 1},
-		{Name: "AGENTS", Drop: 5},
-	}, "TAG", "URL")
-	for _, b := range v.Items {
-		row := []string{b.Metadata.Namespace, b.Name, b.Cluster, b.Desired, stateWord(b), b.RestorableVersion(), b.RestorableAge(), fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Desired)}
-		if o.Wide {
-			row = append(row, b.Tag, phrase.Or(b.URL, phrase.UnknownCell))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	if err := t.Write(w); err != nil || len(v.Stores) == 0 {
+	if err := WriteList(w, v, o); err != nil || len(v.Stores) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
-	return storeTable(v, o).Write(w)
-}
-
-func storeTable(v lists.BackupListView, o ListOptions) Table {
-	t := o.table([]layout.Column{
-		{Name: "IN STORE", Min: 20},
-		{Name: "BACKUP", Min: 20},
-	})
-	for _, s := range v.Stores {
-		switch {
-		case s.UnknownReason != "":
-			t.Rows = append(t.Rows, []string{s.URL, phrase.UnknownCell + "  " + s.UnknownReason})
-		case len(s.Found) == 0:
-			t.Rows = append(t.Rows, []string{s.URL, "the store has no backup"})
-		}
-		for _, f := range s.Found {
-			t.Rows = append(t.Rows, []string{f.URL, phrase.Or(strings.Join(f.Backups, ", "), phrase.Nothing)})
-		}
-	}
-	return t
-}
-
-func stateWord(v inspect.BackupStatusView) string {
-	switch {
-	case len(v.InvalidSpec) > 0:
-		return "invalid spec"
-	case v.State == nil:
-		return phrase.UnknownCell
-	case *v.State == "":
-		return "NeverRan"
-	case v.Paused != nil && *v.Paused && v.Running != nil && *v.Running:
-		return *v.State + ",Paused"
-	}
-	return *v.State
+	return WriteList(w, lists.BackupsInStore(v.Stores), o)
 }
 
 // WriteBackupDescription prints the content of the store: a sentence, then the facts.

@@ -51,7 +51,7 @@ func Kinds() []Kind {
 		{Name: "ClientList", PrintedBy: "get clients", Document: lists.ClientListView{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: describe.ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: inspect.StatusView{}},
-		{Name: "ClusterStatusList", PrintedBy: "status -A and get clusters", Document: StatusListView{}},
+		{Name: "ClusterStatusList", PrintedBy: "status -A and get clusters", Document: inspect.StatusListView{}},
 		{Name: "ClusterTree", PrintedBy: "describe --tree", Document: describe.Tree{}},
 		{Name: "Configuration", PrintedBy: "get configuration", Document: lists.ConfigurationListView{}},
 		{Name: "ConnectionString", PrintedBy: "connection-string show", Document: lists.ConnectionStringView{}},

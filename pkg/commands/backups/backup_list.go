@@ -103,10 +103,9 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 			v.Warnings = append(v.Warnings, w)
 		}
 	}
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name }),
-		Table: func(w io.Writer) error { return ui.WriteBackupList(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
+	r.Table = func(w io.Writer) error { return ui.WriteBackupList(w, v, o.List(env)) }
 	if len(keys) == 0 {
 		r.None = "no FoundationDBBackup found " + session.InNamespace(namespace)
 	}

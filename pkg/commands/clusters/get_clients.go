@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,8 +18,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // clientsOptions are the options of `kubectl fdb get clients`.
@@ -90,10 +87,8 @@ func (o clientsOptions) view(ctx context.Context, env *session.Env, key types.Na
 		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
 	})
 	named := slices.DeleteFunc(slices.Clone(v.Items), func(c lists.ClientView) bool { return c.Address == "" })
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("client", named, func(c lists.ClientView) string { return c.Address }),
-		Table: func(w io.Writer) error { return ui.WriteClients(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("client", named, func(c lists.ClientView) string { return c.Address })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	switch {
 	case len(v.Items) == 0 && o.blocking != "":
 		r.None = "all clients of " + key.Name + " can connect to version " + o.blocking

@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,8 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // processesOptions are the options of `kubectl fdb get processes`.
@@ -84,10 +81,8 @@ func (o processesOptions) view(ctx context.Context, env *session.Env, key types.
 	}
 	v := lists.NewProcessListView(env.Metadata(key), facts)
 	v.Items = slices.DeleteFunc(v.Items, func(p lists.ProcessView) bool { return o.Chooses() && !groups.HasGroup(among, p.Group) })
-	r := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("process", v.Items, func(p lists.ProcessView) string { return p.Address }),
-		Table: func(w io.Writer) error { return ui.WriteProcesses(w, v, o.List(env)) },
-	}}
+	names := session.NamesOf("process", v.Items, func(p lists.ProcessView) string { return p.Address })
+	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	if len(v.Items) == 0 {
 		r.None = "the database of " + key.Name + " reports no matching process"
 	}

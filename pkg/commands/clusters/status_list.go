@@ -2,7 +2,6 @@ package clusters
 
 import (
 	"context"
-	"io"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // listClusters reads all clusters of a namespace, or of all if it is empty.
@@ -44,11 +42,7 @@ func statusOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedN
 }
 
 func listed(env *session.Env, o format.Flags, views []inspect.StatusView) cmdutil.Output {
-	list := ui.NewStatusListView(env.Metadata(types.NamespacedName{}), env.Clock.Now(), views)
-	r := cmdutil.Output{Printable: format.Printable{
-		Document: list,
-		Table:    func(w io.Writer) error { return ui.WriteStatusList(w, list, o.List(env)) },
-	}}
+	r := cmdutil.Output{Printable: o.Listed(env, inspect.NewStatusListView(env.Metadata(types.NamespacedName{}), env.Clock.Now(), views), nil)}
 	for _, v := range views {
 		r.Names = append(r.Names, "foundationdbcluster/"+v.Metadata.Cluster)
 		if code := stateCode(v.State); code > r.Code {

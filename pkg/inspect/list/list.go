@@ -54,12 +54,17 @@ const (
 	Roomy
 	// Wide is only with -o wide, and in the dashboard where there is room beside all others.
 	Wide
+	// Dashboard is in every view of the dashboard, and in tables of commands only with -o wide.
+	Dashboard
 	// WideOptional is Wide and Optional.
 	WideOptional
 )
 
 // IsWide reports whether tables of commands have the column only with -o wide.
-func (p Place) IsWide() bool { return p == Wide || p == WideOptional }
+func (p Place) IsWide() bool { return p == Wide || p == WideOptional || p == Dashboard }
+
+// IsRoomy reports whether the column is shown only where there is room for it beside all others.
+func (p Place) IsRoomy() bool { return p == Roomy || p == Wide || p == WideOptional }
 
 // IsOptional reports whether a column without a value in any row is left out.
 func (p Place) IsOptional() bool { return p == Optional || p == WideOptional }
@@ -93,6 +98,11 @@ type Document interface{ List() Table }
 
 // Noted is a document with remarks below its list.
 type Noted interface{ Notes() []string }
+
+// Without returns the columns without some: those that say the same in all rows of a table.
+func Without[T any](columns []Column[T], titles ...string) []Column[T] {
+	return slices.DeleteFunc(slices.Clone(columns), func(c Column[T]) bool { return slices.Contains(titles, c.Title) })
+}
 
 // Column returns the column of a title.
 func (t Table) Column(title string) (Column[int], bool) {
@@ -161,6 +171,14 @@ func Rate(perSecond *float64) Cell {
 		return Text("")
 	}
 	return Text(phrase.Bytes(int64(*perSecond)) + "/s")
+}
+
+// Lag is the cell of the time by which something is behind; "-" without one.
+func Lag(seconds *float64) Cell {
+	if seconds == nil {
+		return Text("")
+	}
+	return Text(strconv.FormatFloat(*seconds, 'f', 1, 64) + "s")
 }
 
 // Quantity returns an integer as a number to order by; nil for an unknown one.

@@ -25,7 +25,7 @@ func TestClientTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := ui.WriteClients(&b, lists.NewClientListView(meta, of(inspecttest.Connected(t)), q), ui.ListOptions{Now: noon}); err != nil {
+			if err := ui.WriteList(&b, lists.NewClientListView(meta, of(inspecttest.Connected(t)), q), ui.ListOptions{Now: noon}); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

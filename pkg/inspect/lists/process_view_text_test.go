@@ -18,7 +18,7 @@ func TestProcessTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Now = noon
 			var b bytes.Buffer
-			if err := ui.WriteProcesses(&b, lists.NewProcessListView(meta, f), o); err != nil {
+			if err := ui.WriteList(&b, lists.NewProcessListView(meta, f), o); err != nil {
 				t.Fatal(err)
 			}
 			golden.RequireEqual(t, b.Bytes())

@@ -8,7 +8,7 @@ func Of[T any](columns []list.Column[T]) []Column {
 	for i, c := range columns {
 		all[i] = Column{
 			Name: c.Title, Meaning: c.Meaning, Drop: c.Drop, Min: c.Min, Below: c.Below, Right: c.Right,
-			Roomy: c.Place == list.Roomy || c.Place.IsWide(), Optional: c.Place.IsOptional(),
+			Roomy: c.Place.IsRoomy(), Optional: c.Place.IsOptional(),
 		}
 	}
 	return all

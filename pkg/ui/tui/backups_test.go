@@ -1,12 +1,13 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // backedUp returns one reconciled backup, read twelve seconds before noon.
@@ -77,15 +78,15 @@ func TestEachBackupStateMapsToAWordAndColor(t *testing.T) {
 		"running":   {func(*inspect.BackupRowView) {}, good, "running"},
 		"not read":  {func(b *inspect.BackupRowView) { b.Status = nil }, unsure, "?"},
 		"no answer": {func(b *inspect.BackupRowView) { b.Status.UnknownReason, b.Status.Running = "timed out", nil }, unsure, "?"},
-		"no agents": {func(b *inspect.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no agents"},
+		"no agents": {func(b *inspect.BackupRowView) { b.Status.UnknownReason, b.Status.Agents.Ready = "none", 0 }, bad, "no-agents"},
 		"no agents, none needed": {func(b *inspect.BackupRowView) {
 			s := b.Status
 			s.UnknownReason, s.Agents.Ready, s.Desired, s.Running = "none", 0, "Stopped", nil
 		}, unsure, "?"},
-		"ended manually":          {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not running"},
+		"ended manually":          {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Reconciled = new(false), new(false) }, bad, "not-running"},
 		"stopped":                 {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Desired = new(false), "Stopped" }, good, "stopped"},
 		"complete":                {func(b *inspect.BackupRowView) { b.Status.Running, b.Status.Mode = new(false), "oneTime" }, good, "complete"},
-		"its tag taken":           {func(b *inspect.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag taken"},
+		"its tag taken":           {func(b *inspect.BackupRowView) { b.Status.Own, b.Status.Reconciled = new(false), new(false) }, bad, "tag-taken"},
 		"paused by its spec":      {func(b *inspect.BackupRowView) { b.Status.Paused = new(true) }, good, "paused"},
 		"paused by a user":        {func(b *inspect.BackupRowView) { b.Status.Paused, b.Status.Reconciled = new(true), new(false) }, bad, "paused"},
 		"with a snapshot to make": {func(b *inspect.BackupRowView) { b.Status.Restorable, b.Status.Reconciled = new(false), new(false) }, warn, "starting"},
@@ -97,8 +98,8 @@ func TestEachBackupStateMapsToAWordAndColor(t *testing.T) {
 	for name, tc := range tests {
 		b := nightly()
 		tc.edit(&b)
-		if tone, word := states.BackupState(b); tone != tc.tone || word != tc.word {
-			t.Errorf("%s: got %v %q", name, tone, word)
+		if got := b.State(); got.Tone != tc.tone || got.Text != tc.word {
+			t.Errorf("%s: got %+v", name, got)
 		}
 	}
 }
@@ -111,7 +112,7 @@ func TestEachRestoreStateMapsToAWordAndColor(t *testing.T) {
 	}{
 		"not read":    {nil, unsure, "?"},
 		"no answer":   {&inspect.RestoreStatusView{UnknownReason: "timed out"}, unsure, "?"},
-		"not started": {&inspect.RestoreStatusView{State: new("")}, plain, "not started"},
+		"not started": {&inspect.RestoreStatusView{State: new("")}, plain, "not-started"},
 		"done":        {&inspect.RestoreStatusView{State: new("completed"), Done: new(true), Over: true}, good, "completed"},
 		"aborted":     {&inspect.RestoreStatusView{State: new("aborted"), Done: new(false), Over: true}, bad, "aborted"},
 		"lost":        {&inspect.RestoreStatusView{State: new(""), Done: new(false), Over: true}, bad, "lost"},
@@ -119,8 +120,8 @@ func TestEachRestoreStateMapsToAWordAndColor(t *testing.T) {
 		"with errors": {&inspect.RestoreStatusView{State: new("running"), Done: new(false), LastError: "x"}, bad, "running"},
 	}
 	for name, tc := range tests {
-		if tone, word := states.RestoreState(inspect.RestoreRowView{Status: tc.status}); tone != tc.tone || word != tc.word {
-			t.Errorf("%s: got %v %q", name, tone, word)
+		if got := (inspect.RestoreRowView{Status: tc.status}).State(); got.Tone != tc.tone || got.Text != tc.word {
+			t.Errorf("%s: got %+v", name, got)
 		}
 	}
 }
@@ -128,10 +129,10 @@ func TestEachRestoreStateMapsToAWordAndColor(t *testing.T) {
 // The newest restorable point gets older between two reads.
 func TestTheDashboardUpdatesTheAgeOfTheRestorablePoint(t *testing.T) {
 	v := *nightly().Status
-	if got := (clusterView{now: noon}).restorable(v); got != "37s ago" {
+	if got := v.RestorableWords(clusterView{now: noon}.times()); got != "37s ago" {
 		t.Errorf("got %s", got)
 	}
-	if got := (clusterView{now: noon.Add(time.Minute)}).restorable(v); got != "97s ago" {
+	if got := v.RestorableWords(clusterView{now: noon.Add(time.Minute)}.times()); got != "97s ago" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -144,12 +145,16 @@ func TestARestoreShowsThatItsAgentsArePaused(t *testing.T) {
 	paused := v.Backups[0]
 	paused.Status.Paused = new(true)
 	of := func(r inspect.RestoreRowView) row {
-		return restoreRow(r, states.AgentsPaused(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}}))
+		items := inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}, Restores: []inspect.RestoreRowView{r}}.Items()
+		made := backupRow(items[1])
+		made.cells = made.build(clusterView{now: noon})
+		return made
 	}
-	if r := of(running); r.tone != bad || r.cells[9].Text != "yes" {
+	at := slices.IndexFunc(titles(backupColumns), func(c layout.Column) bool { return c.Name == "PAUSED" })
+	if r := of(running); r.tone != bad || r.cells[at].Text != "yes" {
 		t.Errorf("got %+v", r)
 	}
-	if r := of(done); r.tone != good || r.cells[9].Text != "no" {
+	if r := of(done); r.tone != good || r.cells[at].Text != "no" {
 		t.Errorf("got %+v", r)
 	}
 	notes := backupNotes(inspect.ClusterBackupsView{Backups: []inspect.BackupRowView{paused}, Restores: []inspect.RestoreRowView{running, done}})

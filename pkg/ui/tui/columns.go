@@ -6,7 +6,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // row is one line of a table: a cell per column, or a headline over those that follow.
@@ -59,7 +58,7 @@ func listed[T any](columns []list.Column[T], item T, r row) row {
 // drawn returns a cell as the dashboard shows it: a part of a whole has a bar.
 func drawn(c list.Cell) span {
 	if c.Share != nil {
-		return styled(c.Tone, states.BarOf(*c.Share, states.ShortBar))
+		return styled(c.Tone, barOf(*c.Share, shortBar))
 	}
 	return styled(c.Tone, c.Text)
 }

@@ -108,22 +108,11 @@ func (s clusterView) stateLine() line {
 	return l
 }
 
-// toneOfStatus is that of the state; a database that stops its clients is as bad as one that is unavailable.
+// toneOfStatus is that of the state, with its symbol.
 func toneOfStatus(v inspect.StatusView) (tone, string) {
-	if v.State == inspect.StateDegraded && v.StopsClients() {
-		return bad, markBad
-	}
-	return toneOfState(v.State)
-}
-
-func toneOfState(state inspect.State) (tone, string) {
-	switch state {
-	case inspect.StateHealthy:
-		return good, markGood
-	case inspect.StateDegraded, inspect.StateNotConfigured:
-		return warn, markWarn
-	case inspect.StateUnavailable:
-		return bad, markBad
+	switch v.State {
+	case inspect.StateHealthy, inspect.StateDegraded, inspect.StateNotConfigured, inspect.StateUnavailable:
+		return v.Tone(), v.Tone().Mark()
 	default:
 		return bad, markUnknown
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
 
 // The text of views, by short names: it is in every line of them.
@@ -63,12 +62,10 @@ func cut(text string, width int) string { return cells.Cut(text, width) }
 
 func fit(text string, width int) string { return cells.Fit(text, width) }
 
-// Cells and states that several views have.
-
-func bar(share float64) string { return states.Bar(share) }
-
-func bytesRate(perSecond *float64) string { return states.BytesRate(perSecond) }
-
-func toneOfCount(n int) tone { return states.ToneOfCount(n) }
-
-func barOf(share float64, width int) string { return states.BarOf(share, width) }
+// toneOfCount returns the severity of a number of problems.
+func toneOfCount(n int) tone {
+	if n > 0 {
+		return warn
+	}
+	return good
+}

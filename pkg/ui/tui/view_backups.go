@@ -8,27 +8,16 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 )
+
+// backupColumns are those that differ within a cluster.
+var backupColumns = list.Without(inspect.BackupColumns, "NAMESPACE", "CLUSTER")
 
 // backupsPage shows what could be restored if the data were lost now, and the progress of
 // restores.
 func backupsPage(s clusterView) page {
 	v := s.backups()
-	p := page{empty: "the cluster has no backups: nothing can be restored", columns: []layout.Column{
-		{Name: " "},
-		{Name: "KIND", Drop: 70},
-		{Name: "NAME", Min: 8},
-		{Name: "STATE", Min: 7},
-		{Name: "RESTORABLE", Min: 8},
-		{Name: "PROGRESS", Min: 10, Drop: 60},
-		{Name: "RATE", Right: true, Drop: 100},
-		{Name: "ETA", Right: true, Drop: 90},
-		{Name: "AGENTS", Right: true, Drop: 80},
-		{Name: "PAUSED", Drop: 50},
-		{Name: "DESTINATION", Min: 10, Drop: 150},
-	}}
+	p := page{empty: "the cluster has no backups: nothing can be restored", columns: titles(backupColumns)}
 	switch {
 	case v.AsOf == nil:
 		p.empty = "backups have not been read yet"
@@ -36,11 +25,8 @@ func backupsPage(s clusterView) page {
 		p.empty = "backups are unknown"
 		p.summary = styledLine(warn, markUnknown+" backups could not be read: "+v.Unread)
 	}
-	for _, b := range v.Backups {
-		p.rows = append(p.rows, s.backupRow(b))
-	}
-	for _, r := range v.Restores {
-		p.rows = append(p.rows, restoreRow(r, states.AgentsPaused(v)))
+	for _, i := range v.Items() {
+		p.rows = append(p.rows, backupRow(i))
 	}
 	if len(p.rows) > 0 {
 		p.summary = backupsSummary(v, p.rows)
@@ -75,88 +61,14 @@ func backupsSummary(v inspect.ClusterBackupsView, rows []row) line {
 	return styledLine(worst, text)
 }
 
-func (s clusterView) backupRow(b inspect.BackupRowView) row {
-	t, state := states.BackupState(b)
-	restorable, progress, agents, paused, url := phrase.UnknownCell, phrase.Nothing, phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
-	if v := b.Status; v != nil {
-		restorable, progress, paused, url = s.restorable(*v), states.SnapshotBar(v.Snapshot), phrase.YesNo(v.Paused, phrase.UnknownCell), phrase.Or(v.URL, phrase.UnknownCell)
-		agents = fmt.Sprintf("%d/%d", v.Agents.Ready, v.Agents.Desired)
+func backupRow(i inspect.BackupItem) row {
+	r := row{key: "backup " + i.Name(), tone: i.State().Tone}
+	if b := i.Backup; b != nil {
+		r.backup, r.more = b.Name, func(s clusterView) []line { return s.aboutBackup(*b) }
+	} else {
+		r.key, r.restore, r.more = "restore "+i.Name(), i.Name(), func(s clusterView) []line { return s.aboutRestore(*i.Restore) }
 	}
-	key := "backup " + b.Name
-	return row{key: key, backup: b.Name, tone: t, more: func(s clusterView) []line { return s.aboutBackup(b) }, number: backupNumber(b), cells: []span{
-		styled(t, t.Mark()),
-		styled(plain, "backup"), styled(plain, b.Name), styled(t, state), styled(plain, restorable), styled(plain, progress),
-		styled(plain, bytesRate(b.RateBytesPerSecond)), styled(plain, phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)), styled(plain, agents), styled(plain, paused), styled(plain, url),
-	}}
-}
-
-func backupNumber(b inspect.BackupRowView) func(s clusterView, column string) *float64 {
-	return func(_ clusterView, column string) *float64 {
-		switch {
-		case column == "RATE":
-			return b.RateBytesPerSecond
-		case column == "ETA":
-			return b.SnapshotETASeconds
-		case column == "RESTORABLE" && b.Status != nil && b.Status.LatestRestorable != nil:
-			return list.Quantity(&b.Status.LatestRestorable.Version)
-		}
-		return nil
-	}
-}
-
-func restoreNumber(v *inspect.RestoreStatusView) func(s clusterView, column string) *float64 {
-	return func(_ clusterView, column string) *float64 {
-		switch {
-		case v == nil:
-		case column == "RATE":
-			return v.RateBytesPerSecond
-		case column == "ETA":
-			return v.ETASeconds
-		case column == "PROGRESS":
-			return v.Percent
-		}
-		return nil
-	}
-}
-
-// restorable returns the current age of the newest restorable point, which also grows between
-// two reads.
-func (s clusterView) restorable(v inspect.BackupStatusView) string {
-	point := v.LatestRestorable
-	switch {
-	case v.Restorable == nil:
-		return phrase.UnknownCell
-	case point == nil:
-		return "no"
-	case point.AgeSeconds == nil:
-		return fmt.Sprintf("v%d", point.Version)
-	}
-	age := float64(*point.AgeSeconds)
-	if v.AsOf != nil {
-		age += s.now.Sub(*v.AsOf).Seconds()
-	}
-	return phrase.SecondsOr(&age, phrase.UnknownCell) + " ago"
-}
-
-// restoreRow returns the row of a restore, which makes no progress while agents are paused.
-func restoreRow(r inspect.RestoreRowView, paused *bool) row {
-	t, state := states.RestoreState(r)
-	held := styled(plain, "no")
-	if states.InProgress(r.Status) && ptr.Deref(paused, false) {
-		t, held = bad, styled(bad, "yes")
-	}
-	progress, rate, eta, url := phrase.Nothing, phrase.Nothing, phrase.Nothing, phrase.UnknownCell
-	if v := r.Status; v != nil {
-		if v.Percent != nil {
-			progress = barOf(*v.Percent/100, states.ShortBar)
-		}
-		rate, eta, url = bytesRate(v.RateBytesPerSecond), phrase.SecondsOr(v.ETASeconds, phrase.Nothing), phrase.Or(v.URL, phrase.UnknownCell)
-	}
-	return row{key: "restore " + r.Name, restore: r.Name, tone: t, more: func(s clusterView) []line { return s.aboutRestore(r) }, number: restoreNumber(r.Status), cells: []span{
-		styled(t, t.Mark()),
-		styled(plain, "restore"), styled(plain, r.Name), styled(t, state), styled(plain, phrase.Nothing), styled(plain, progress),
-		styled(plain, rate), styled(plain, eta), styled(plain, phrase.Nothing), held, styled(plain, url),
-	}}
+	return listed(backupColumns, i, r)
 }
 
 // backupNotes returns the problems in whole sentences.
@@ -181,7 +93,7 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 			add("restore", r.Name, r.Unread)
 		case !ptr.Deref(r.Status.Done, false):
 			text := r.Status.Summary
-			if states.InProgress(r.Status) && ptr.Deref(states.AgentsPaused(v), false) {
+			if r.Status.InProgress() && ptr.Deref(v.AgentsPaused(), false) {
 				text = "all agents of the database are paused, so it makes no progress; " + text
 			}
 			add("restore", r.Name, text)
@@ -192,8 +104,8 @@ func backupNotes(v inspect.ClusterBackupsView) []line {
 
 // aboutBackup returns the details of a backup.
 func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
-	t, state := states.BackupState(b)
-	lines := []line{heading("Backup " + b.Name), factIn(t, "state", t.Mark()+" "+state)}
+	state := b.State()
+	lines := []line{heading("Backup " + b.Name), factIn(state.Tone, "state", state.Tone.Mark()+" "+state.Text)}
 	if v := b.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", b.Unread))
 	} else {
@@ -205,16 +117,16 @@ func (s clusterView) aboutBackup(b inspect.BackupRowView) []line {
 func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatusView) []line {
 	lines := []line{
 		fact("summary", v.Summary), fact("desired", v.Desired+", "+v.Mode), fact("tag", v.Tag), fact("destination", phrase.Or(v.URL, phrase.UnknownCell)),
-		fact("restorable", s.restorable(v)+states.PointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
+		fact("restorable", v.RestorableWords(s.times())+pointOf(v.LatestRestorable)), fact("paused", phrase.YesNo(v.Paused, phrase.UnknownCell)),
 	}
 	if snap := v.Snapshot; snap != nil {
-		lines = append(lines, fact("last snapshot", states.MomentText(snap.LastComplete)), fact("this snapshot", states.SnapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
+		lines = append(lines, fact("last snapshot", momentText(snap.LastComplete)), fact("this snapshot", snapshotText(snap)), fact("ETA", phrase.SecondsOr(b.SnapshotETASeconds, phrase.Nothing)))
 	}
 	for _, e := range v.LastErrors {
 		lines = append(lines, factIn(bad, "error", e))
 	}
 	lines = append(lines,
-		fact("written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log"), fact("rate", bytesRate(b.RateBytesPerSecond)),
+		fact("written", phrase.BytesOr(v.RangeBytes, phrase.UnknownCell)+" in snapshots, "+phrase.BytesOr(v.LogBytes, phrase.UnknownCell)+" of log"), fact("rate", list.Rate(b.RateBytesPerSecond).Text),
 		fact("agents", fmt.Sprintf("%d of %d ready", v.Agents.Ready, v.Agents.Desired)))
 	for _, a := range v.Agents.Pods {
 		ready := "ready"
@@ -228,8 +140,8 @@ func (s clusterView) backupFacts(b inspect.BackupRowView, v inspect.BackupStatus
 
 // aboutRestore returns the details of a restore.
 func (s clusterView) aboutRestore(r inspect.RestoreRowView) []line {
-	t, state := states.RestoreState(r)
-	lines := []line{heading("Restore " + r.Name), factIn(t, "state", t.Mark()+" "+state)}
+	state := r.State()
+	lines := []line{heading("Restore " + r.Name), factIn(state.Tone, "state", state.Tone.Mark()+" "+state.Text)}
 	if v := r.Status; v == nil {
 		lines = append(lines, factIn(warn, "not read", r.Unread))
 	} else {
@@ -244,10 +156,38 @@ func restoreFacts(v inspect.RestoreStatusView) []line {
 		lines = append(lines, fact("progress", bar(*v.Percent/100)+", "+phrase.CountOf(*v.BlocksDone, *v.BlocksTotal, "block")), fact("ETA", phrase.SecondsOr(v.ETASeconds, phrase.Nothing)))
 	}
 	if v.Version != nil {
-		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell)), fact("rate", bytesRate(v.RateBytesPerSecond)))
+		lines = append(lines, fact("version", fmt.Sprint(*v.Version)), fact("written", phrase.BytesOr(v.BytesWritten, phrase.UnknownCell)), fact("rate", list.Rate(v.RateBytesPerSecond).Text))
 	}
 	if v.LastError != "" {
 		lines = append(lines, factIn(bad, "last error", v.LastError))
 	}
 	return lines
+}
+
+// snapshotText describes the progress of the current snapshot.
+func snapshotText(v *inspect.BackupSnapshotView) string {
+	if v.IntervalSeconds != nil && *v.IntervalSeconds == 0 {
+		return "the first, made as fast as possible; its progress is unknown"
+	}
+	return drawn(v.ProgressCell()).Text + " of its time; its progress is unknown"
+}
+
+// pointOf returns the version of a moment; empty without one.
+func pointOf(m *inspect.BackupMomentView) string {
+	if m == nil || m.AgeSeconds == nil {
+		return ""
+	}
+	return fmt.Sprintf(", version %d", m.Version)
+}
+
+// momentText describes a moment by its version and age.
+func momentText(m *inspect.BackupMomentView) string {
+	switch {
+	case m == nil:
+		return "none is complete"
+	case m.AgeSeconds == nil:
+		return fmt.Sprintf("version %d", m.Version)
+	default:
+		return fmt.Sprintf("version %d, %s before the last read", m.Version, phrase.Seconds(*m.AgeSeconds))
+	}
 }

@@ -7,9 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 )
@@ -46,21 +44,10 @@ func (m model) openCluster(view int) model {
 }
 
 func fleetPage(s clusterView) page {
-	p := page{empty: "no clusters yet", columns: []layout.Column{
-		{Name: " "},
-		{Name: "NAMESPACE", Min: 8, Drop: 60},
-		{Name: "NAME", Min: 16},
-		{Name: "STATE", Min: 8, Drop: 95},
-		{Name: "HEALTH", Min: 20, Drop: 55},
-		{Name: "VERSION", Drop: 80},
-		{Name: "PGS", Right: true, Drop: 50},
-		{Name: "OPERATION", Min: 12, Drop: 70},
-		{Name: "CHANGED", Right: true, Drop: 100},
-		{Name: "READ", Right: true, Drop: 110},
-	}}
+	p := page{empty: "no clusters yet", columns: titles(inspect.ClusterColumns)}
 	wrong := 0
 	for _, c := range s.fleet.Clusters {
-		r := s.fleetRow(c)
+		r := fleetRow(c, s.o.Namespace)
 		if r.tone >= warn {
 			wrong++
 		}
@@ -73,49 +60,9 @@ func fleetPage(s clusterView) page {
 	return p
 }
 
-func (s clusterView) fleetRow(c fleet.Cluster) row {
-	t, state, health := unsure, phrase.UnknownCell, "not read yet"
-	version, groups, operation := phrase.UnknownCell, phrase.UnknownCell, phrase.UnknownCell
-	if v := c.Status; v != nil {
-		t, _ = toneOfStatus(*v)
-		state, health, version = v.Cell(), v.Summary, phrase.Or(v.Database.Version, phrase.UnknownCell)
-		groups = fmt.Sprintf("%d/%d", v.ProcessGroups.Reconciled, v.ProcessGroups.Desired)
-		operation = operationCell(v.Locks)
-	}
-	if c.Unread != "" {
-		t, state, health = bad, string(inspect.StateUnknown), "cannot be read: "+c.Unread
-	}
-	key := c.Key(s.o.Namespace)
-	return row{key: key, tone: t, more: func(s clusterView) []line { return s.aboutCluster(c) }, number: fleetNumber(c), cells: []span{
-		styled(t, t.Mark()), styled(plain, c.Namespace), styled(t.OfID(), c.Name), styled(t, state), styled(plain, health), styled(plain, version), styled(plain, groups),
-		styled(plain, operation), styled(plain, s.times().AgeOr(c.Changed)), styled(plain, s.age(c.AsOf)),
-	}}
-}
-
-func fleetNumber(c fleet.Cluster) func(s clusterView, column string) *float64 {
-	return func(s clusterView, column string) *float64 {
-		switch {
-		case column == "CHANGED":
-			return s.times().Seconds(c.Changed)
-		case column == "READ":
-			return s.times().Seconds(c.AsOf)
-		case column == "PGS" && c.Status != nil:
-			return list.Quantity(&c.Status.ProcessGroups.Desired)
-		}
-		return nil
-	}
-}
-
-// operationCell returns the operation of a cluster; "-" for none.
-func operationCell(v inspect.LocksView) string {
-	switch {
-	case v.Operation != nil:
-		return v.Operation.Command
-	case !v.LeaseRead:
-		return phrase.UnknownCell
-	default:
-		return phrase.Nothing
-	}
+func fleetRow(c fleet.Cluster, namespace string) row {
+	item := inspect.ClusterRow(c)
+	return listed(inspect.ClusterColumns, item, row{key: c.Key(namespace), tone: item.Tone(), more: func(s clusterView) []line { return s.aboutCluster(c) }})
 }
 
 // aboutCluster returns the details of a cluster of the list.

@@ -3,7 +3,6 @@ package tui
 import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/states"
 	ui "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
 
@@ -46,7 +45,7 @@ func diskBar(busy *float64) span {
 	if busy == nil {
 		return styled(plain, "")
 	}
-	return styled(plain, states.Blocks(*busy, len(diskBusy)))
+	return styled(plain, blocks(*busy, len(diskBusy)))
 }
 
 func (s clusterView) aboutLoad(c ui.Course) []line {

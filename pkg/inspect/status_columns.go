@@ -1,0 +1,235 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+)
+
+// StatusListView is the document of `status -A`.
+type StatusListView struct {
+	Document
+	Items []StatusView `json:"items"`
+}
+
+// NewStatusListView makes the document.
+func NewStatusListView(m Metadata, asOf time.Time, items []StatusView) StatusListView {
+	return StatusListView{Document: NewDocument("ClusterStatusList", m, asOf, SourceLive), Items: OrEmpty(items)}
+}
+
+// List returns the clusters with their columns.
+func (v StatusListView) List() list.Table {
+	rows := make([]ClusterRow, len(v.Items))
+	for i := range v.Items {
+		m := v.Items[i].Metadata
+		rows[i] = ClusterRow{Namespace: m.Namespace, Name: m.Cluster, Status: &v.Items[i]}
+	}
+	return list.Of(ClusterColumns, rows)
+}
+
+// ClusterRow is one cluster of a list.
+type ClusterRow struct {
+	Namespace, Name string
+	// Status is the last one that was read; nil before the first.
+	Status *StatusView
+	// Unread is why it cannot be read now; empty if it can.
+	Unread string
+	// AsOf is when the cluster was last read by a command that follows it, Changed when something
+	// that the list shows changed; nil before, and where it is read once.
+	AsOf, Changed *time.Time
+}
+
+// ClusterColumns are the columns of clusters.
+var ClusterColumns = []list.Column[ClusterRow]{
+	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Min: 8, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Namespace) }},
+	{Title: "NAME", Meaning: "Name of the cluster", Min: 12, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Name).In(c.Tone().OfID()) }},
+	{Title: "VERSION", Meaning: "Version that the database runs", Drop: 5, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return v.Database.Version })
+	}},
+	{Title: "STATE", Meaning: "State of the database, and whether objects are being deleted", Cell: func(_ list.At, c ClusterRow) list.Cell { return c.stateCell() }},
+	{Title: "AVAILABLE", Meaning: "Whether the database is available", Drop: 2, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.yesNo(func(v StatusView) *bool { return v.Database.Available })
+	}},
+	{Title: "TOLERANCE", Meaning: "Zones that can be lost, of those desired", Drop: 6, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return ofDesired(v.FaultTolerance.Zones, v.FaultTolerance.Desired) })
+	}},
+	{Title: "REPLICATION", Meaning: "Replicas that any data has at least, of those desired", Drop: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return ofDesired(v.Database.Replicas, v.Database.ReplicasDesired) })
+	}},
+	{Title: "COORDS", Meaning: "Coordinators that are reachable, of all", Drop: 8, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return ofDesired(v.Coordinators.Reachable, len(v.Coordinators.Items)) })
+	}},
+	{Title: "PGS", Meaning: "Process groups that match the spec, of those desired", Drop: 2, Right: true, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return ofDesired(&v.ProcessGroups.Reconciled, v.ProcessGroups.Desired) })
+	}, Number: func(_ list.At, c ClusterRow) *float64 { return c.desiredGroups() }},
+	{Title: "EXCLUDING", Meaning: "Process groups marked for removal whose exclusion is not complete", Drop: 11, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string {
+			return fmt.Sprint(max(0, v.ProcessGroups.Removing-v.ProcessGroups.Excluded))
+		})
+	}},
+	{Title: "REMOVING", Meaning: "Process groups marked for removal", Drop: 9, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return fmt.Sprint(v.ProcessGroups.Removing) })
+	}},
+	{Title: "RECONCILED", Meaning: "Generation of the spec that was reconciled, of the present one", Drop: 4, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string {
+			return fmt.Sprintf("%d/%d", v.Reconciliation.ReconciledGeneration, v.Reconciliation.Generation)
+		})
+	}},
+	{Title: "LOCK", Meaning: "Holder of the Lease of runs, or of the database lock; - where the spec does not use it", Drop: 12, Min: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return v.Locks.holder() })
+	}},
+	{Title: "ASOF", Meaning: "Age of the database's status", Drop: 7, Right: true, Cell: func(at list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return at.Age(v.Database.AsOf) })
+	}, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.databaseAsOf()) }},
+	{Title: "OPERATION", Meaning: "Command whose passes run", Min: 12, Drop: 3, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return v.Locks.operation() })
+	}},
+	{Title: "CHANGED", Meaning: "Age of the last change in this row, in the dashboard", Drop: 13, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.Changed)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.Changed) }},
+	{Title: "READ", Meaning: "Age of the last read of the cluster, in the dashboard", Drop: 14, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.AsOf)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.AsOf) }},
+	{Title: "DC", Meaning: "Primary data center", Drop: 20, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return phrase.Or(v.Database.DC, phrase.Nothing) })
+	}},
+	{Title: "MODE", Meaning: "Redundancy mode of the database", Drop: 18, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return v.live().RedundancyMode })
+	}},
+	{Title: "ENGINE", Meaning: "Storage engine of the database", Drop: 19, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return v.live().StorageEngine })
+	}},
+	{Title: "DATA", Meaning: "Data in the database, without replicas", Drop: 15, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return phrase.BytesOr(v.Database.StoredBytes, "") })
+	}},
+	{Title: "MOVING", Meaning: "Data that is being moved", Drop: 16, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return phrase.BytesOr(v.Database.MovingBytes, "") })
+	}},
+	{Title: "RECOVERY-AGE", Meaning: "Time since the last recovery", Drop: 17, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return phrase.SecondsOr(v.Database.RecoveryAge, "") })
+	}},
+	{Title: "CLIENTS", Meaning: "Clients of the database", Drop: 21, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.of(func(v StatusView) string { return phrase.NumberOr(v.Database.Clients, "") })
+	}},
+	{Title: "PAUSED", Meaning: "Whether spec.skip excludes the cluster from passes", Drop: 22, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+		return c.yesNo(func(v StatusView) *bool { return &v.Reconciliation.Skip })
+	}},
+	{Title: "HEALTH", Meaning: "Summary of the status, or why the cluster cannot be read", Min: 20, Drop: 1, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell { return c.healthCell() }},
+}
+
+// of is the cell of a text of the status; "?" while it is unknown, and without a status.
+func (c ClusterRow) of(text func(StatusView) string) list.Cell {
+	if c.Status == nil {
+		return list.Known("")
+	}
+	return list.Known(text(*c.Status))
+}
+
+func (c ClusterRow) yesNo(answer func(StatusView) *bool) list.Cell {
+	if c.Status == nil {
+		return list.Known("")
+	}
+	return list.YesNo(answer(*c.Status))
+}
+
+// Tone is how bad the state of a cluster is.
+func (c ClusterRow) Tone() list.Tone {
+	switch {
+	case c.Unread != "":
+		return list.Bad
+	case c.Status == nil:
+		return list.Unsure
+	default:
+		return c.Status.Tone()
+	}
+}
+
+func (c ClusterRow) stateCell() list.Cell {
+	if c.Unread != "" {
+		return list.Text(StateUnknown).In(c.Tone())
+	}
+	return c.of(StatusView.Cell).In(c.Tone())
+}
+
+func (c ClusterRow) healthCell() list.Cell {
+	switch {
+	case c.Unread != "":
+		return list.Text("cannot be read: " + c.Unread)
+	case c.Status == nil:
+		return list.Text("not read yet")
+	default:
+		return list.Text(c.Status.Summary)
+	}
+}
+
+func (c ClusterRow) desiredGroups() *float64 {
+	if c.Status == nil {
+		return nil
+	}
+	return list.Quantity(&c.Status.ProcessGroups.Desired)
+}
+
+func (c ClusterRow) databaseAsOf() *time.Time {
+	if c.Status == nil {
+		return nil
+	}
+	return c.Status.Database.AsOf
+}
+
+// Tone is how bad the state of a cluster is; a database that stops its clients is as bad as one
+// that is unavailable.
+func (v StatusView) Tone() list.Tone {
+	switch v.State {
+	case StateHealthy:
+		return list.Good
+	case StateDegraded, StateNotConfigured:
+		if v.State == StateDegraded && v.StopsClients() {
+			return list.Bad
+		}
+		return list.Warn
+	default:
+		return list.Bad
+	}
+}
+
+// live returns the configuration of the database; an empty one while it is unknown.
+func (v StatusView) live() fdb.Configuration {
+	if v.Configuration.Live == nil {
+		return fdb.Configuration{}
+	}
+	return *v.Configuration.Live
+}
+
+func ofDesired(n *int, desired int) string {
+	return fmt.Sprintf("%s/%d", phrase.NumberOr(n, phrase.UnknownCell), desired)
+}
+
+// holder returns who holds the Lease, or the lock.
+func (v LocksView) holder() string {
+	switch {
+	case v.LeaseHolder != "":
+		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
+	case !v.LeaseRead:
+		return phrase.UnknownCell
+	case !v.Used:
+		return phrase.Nothing
+	case !v.Read:
+		return phrase.UnknownCell
+	case v.Expired, v.Owner == "":
+		return "free"
+	default:
+		return v.Owner
+	}
+}
+
+// operation returns the command of the operation; nothing for none.
+func (v LocksView) operation() string {
+	switch {
+	case v.Operation != nil:
+		return v.Operation.Command
+	case !v.LeaseRead:
+		return phrase.UnknownCell
+	default:
+		return phrase.Nothing
+	}
+}
