@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 )
 
-var passedAndFailed = regexp.MustCompile(`(?m)^found: .*; (\d+) rules passed, (\d+) failed$`)
+var passedAndFailed = regexp.MustCompile(`(?m)^(found: .*; )\d+ rules passed, \d+ failed$`)
 
 // The first sample of the page is of this version: its summary counts all rules, and its rows are those that failed.
-func TestTheCheckPageSampleCountsEveryRule(t *testing.T) {
+func TestTheCheckPageSampleMatchesItsSource(t *testing.T) {
 	text, err := os.ReadFile("check.md")
 	if err != nil {
 		t.Fatal(err)
@@ -23,19 +22,14 @@ func TestTheCheckPageSampleCountsEveryRule(t *testing.T) {
 	if m == nil {
 		t.Fatal("the page has no sample with a summary")
 	}
-	passed, err := strconv.Atoi(string(text[m[2]:m[3]]))
-	if err != nil {
-		t.Fatal(err)
-	}
 	failed := map[string]bool{}
 	for _, r := range check.Rules() {
 		if strings.Contains(string(text[:m[0]]), "\n"+r.Code+" ") {
 			failed[r.Code] = true
 		}
 	}
-	if got := string(text[m[4]:m[5]]); passed+len(failed) != len(check.Rules()) || got != strconv.Itoa(len(failed)) {
-		t.Errorf("%d rules passed, %s failed; there are %d rules, and rows of %d", passed, got, len(check.Rules()), len(failed))
-	}
+	summary := fmt.Sprintf("%d rules passed, %d failed", len(check.Rules())-len(failed), len(failed))
+	isGenerated(t, "check.md", string(text[:m[3]])+summary+string(text[m[1]:]))
 }
 
 // The page of rules has all of them, in the words of the command.

@@ -101,7 +101,7 @@ func (o options) read(ctx context.Context, env *session.Env, key types.Namespace
 	}
 	m := metrics.NewObserved(key.Name, key.Namespace, o.env.Clock.Now)
 	m.OperationsFrom(func() inspect.Lease { return seen.Lease })
-	m.Report(reconcile.Observed{Facets: plan.ClusterResource | facts, Snapshot: seen.Seen})
+	m.Report(reconcile.Observed{Facets: plan.ClusterResource | facts, Snapshot: seen.Snapshot})
 	return m, nil
 }
 

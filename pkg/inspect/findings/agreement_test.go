@@ -1,8 +1,11 @@
 package findings_test
 
 import (
+	"bytes"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +24,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
 // answers are the documents of the commands about one cluster.
@@ -230,6 +235,7 @@ func (a answers) agree(t *testing.T) {
 	a.errorsAreNamed(t)
 	a.linksAreFindings(t)
 	a.problemsAreFindings(t)
+	a.metricsCountFindings(t)
 }
 
 // cause returns the code of the first reason of why that has one.
@@ -327,5 +333,30 @@ func (a answers) problemsAreFindings(t *testing.T) {
 		}) {
 			t.Errorf("%s is a finding, and describe shows no problem", g.ProcessGroupID)
 		}
+	}
+}
+
+var counted = regexp.MustCompile(`(?m)^kubectl_fdb_findings\{code="([^"]+)",.*\} (\d+)$`)
+
+// metricsCountFindings requires that metrics count the subjects that status has.
+func (a answers) metricsCountFindings(t *testing.T) {
+	t.Helper()
+	m := metrics.NewObserved("sample", "fdb", func() time.Time { return a.facts.Now })
+	m.Report(reconcile.Observed{Facets: plan.Everything, Snapshot: a.facts.Snapshot})
+	var b bytes.Buffer
+	if err := m.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string]int{}, map[string]int{}
+	for _, row := range counted.FindAllStringSubmatch(b.String(), -1) {
+		if n, err := strconv.Atoi(row[2]); err != nil || n > 0 {
+			got[row[1]] = n
+		}
+	}
+	for _, found := range a.status.Findings {
+		want[found.Code] += len(found.Subjects)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status and metrics:\n%s", diff)
 	}
 }

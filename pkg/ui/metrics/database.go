@@ -17,6 +17,7 @@ type database struct {
 	coordinators, coordinatorsDesired, quorum                       *prometheus.GaugeVec
 	movingBytes, queuedBytes, lag, queueBytes                       *prometheus.GaugeVec
 	processes, excluded, removing, oldestRemoval                    *prometheus.GaugeVec
+	findings                                                        *prometheus.GaugeVec
 	lockUntil, backupRunning, backupRestorable, backupSecondsBehind *prometheus.GaugeVec
 	all                                                             []*prometheus.GaugeVec
 }
@@ -47,6 +48,7 @@ func newDatabase(own prometheus.Labels) *database {
 	d.excluded = gauge("database_excluded_processes", "Processes that report to the database and are excluded.")
 	d.removing = gauge("process_groups_marked_for_removal", "Process groups that are marked for removal.")
 	d.oldestRemoval = gauge("oldest_removal_timestamp_seconds", "When the first of the process groups that are marked for removal was marked; absent without one.")
+	d.findings = gauge("findings", "Process groups, pods and nodes that a rule of check finds; absent while the rule cannot be evaluated.", "code", "severity")
 	d.lockUntil = gauge("lock_expiry_timestamp_seconds", "When the lock of control-plane instances expires; absent without one.", "owner")
 	d.backupRunning = gauge("backup_running", "1 if the backup runs, else 0.", "tag")
 	d.backupRestorable = gauge("backup_restorable", "1 if the running backup can be restored, else 0.", "tag")
@@ -105,6 +107,7 @@ func (d *database) status(f inspect.Facts) {
 			g.Reset()
 		}
 	}
+	d.found(f)
 	if f.Database.Status == nil && f.Database.Unreachable == "" {
 		return
 	}
@@ -116,6 +119,23 @@ func (d *database) status(f inspect.Facts) {
 	d.view(f)
 	d.load(f.Database.Status)
 	d.backups(f.Database.Status)
+}
+
+// found counts what the rules find that `status`, `why` and `check` have. Before pods were read no rule can be evaluated.
+func (d *database) found(f inspect.Facts) {
+	for _, r := range inspect.FindingRules() {
+		if f.Pods == nil || f.Lacks(r.Needs) != "" {
+			continue
+		}
+		found, untested := r.Of(f)
+		n := 0
+		for _, one := range found {
+			n += len(one.Subjects)
+		}
+		if n > 0 || untested == "" {
+			set(d.findings, &n, r.Code, string(r.Severity))
+		}
+	}
 }
 
 // view takes over what `status` shows.
