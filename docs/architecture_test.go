@@ -63,7 +63,15 @@ func codes(cell string) []string {
 	return names
 }
 
-// sourcePackages are the packages of the plugin's module by directory.
+// harness runs commands for the tests of all packages of commands: it is one of tests itself.
+const harness = "pkg/commands/commandstest"
+
+// forTestsAlone reports whether a file is of tests alone.
+func forTestsAlone(path string) bool {
+	return strings.HasSuffix(path, "_test.go") || strings.HasSuffix(filepath.ToSlash(filepath.Dir(path)), harness)
+}
+
+// sourcePackages are the packages of the plugin's module by directory, without those of tests alone.
 func sourcePackages(t *testing.T) map[string]*build.Package {
 	t.Helper()
 	packages := map[string]*build.Package{}
@@ -72,7 +80,7 @@ func sourcePackages(t *testing.T) map[string]*build.Package {
 			if err != nil || !entry.IsDir() {
 				return err
 			}
-			if entry.Name() == "testdata" {
+			if entry.Name() == "testdata" || strings.HasSuffix(filepath.ToSlash(path), harness) {
 				return filepath.SkipDir
 			}
 			p, err := build.ImportDir(path, 0)
@@ -188,7 +196,7 @@ const stagesOfTests = "pkg/reconcile/stages/stagestest"
 // forTests reports whether no source outside of the simulation, and of forecasts that play in it,
 // may import a package.
 func forTests(name string) bool {
-	return name == simulation || name == shellOfTests || name == "internal/opcases" || name == stagesOfTests || isFdbsim(name)
+	return name == simulation || name == shellOfTests || name == "internal/opcases" || name == stagesOfTests || name == harness || isFdbsim(name)
 }
 
 const (

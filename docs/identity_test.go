@@ -174,7 +174,7 @@ func sourceFiles(t *testing.T, root string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
-		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+		if strings.HasSuffix(path, ".go") && !forTestsAlone(path) {
 			files = append(files, path)
 		}
 		return err

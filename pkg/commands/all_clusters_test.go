@@ -1,49 +1,26 @@
-package commands
+package commands_test
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // besideOthers has a second cluster, in another namespace, that cannot be opened.
-func besideOthers(t *testing.T) *given {
+func besideOthers(t *testing.T) *commandstest.Given {
 	t.Helper()
-	g := up(t)
-	g.objects = []client.Object{&v1beta2.FoundationDBCluster{
+	g := commandstest.Up(t)
+	g.Objects = []client.Object{&v1beta2.FoundationDBCluster{
 		ObjectMeta: metav1.ObjectMeta{Name: "closed", Namespace: "another"},
 		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
 	}}
 	return g
-}
-
-// runAll runs a command where the cluster "closed" cannot be opened.
-func (g *given) runAll(args ...string) int {
-	g.t.Helper()
-	g.out.Reset()
-	g.err.Reset()
-	env := g.environment()
-	open := env.Connect
-	env.Connect = func(ctx context.Context, key types.NamespacedName) (session.Session, error) {
-		if key.Name == "closed" {
-			return nil, errors.New("its door is shut")
-		}
-		return open(ctx, key)
-	}
-	code := Run(g.t.Context(), env, args)
-	if jsonRequested(args) {
-		valid(g.t, strings.Join(args, " "), g.out.Bytes())
-	}
-	return code
 }
 
 func TestAnUnreadableClusterDoesNotHideOtherClusters(t *testing.T) {
@@ -72,12 +49,12 @@ func TestAnUnreadableClusterDoesNotHideOtherClusters(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := besideOthers(t)
-			if code := g.runAll(tc.args...); code != tc.want {
-				t.Errorf("exit code %d, want %d: %s", code, tc.want, &g.err)
+			if code := g.RunAll(tc.args...); code != tc.want {
+				t.Errorf("exit code %d, want %d: %s", code, tc.want, &g.Err)
 			}
 			for _, says := range tc.says {
-				if !strings.Contains(g.out.String(), says) {
-					t.Errorf("does not say %q:\n%s", says, &g.out)
+				if !strings.Contains(g.Out.String(), says) {
+					t.Errorf("does not say %q:\n%s", says, &g.Out)
 				}
 			}
 		})
@@ -85,18 +62,18 @@ func TestAnUnreadableClusterDoesNotHideOtherClusters(t *testing.T) {
 }
 
 func TestAllNamespacesConflictsWithAClusterName(t *testing.T) {
-	g := up(t)
+	g := commandstest.Up(t)
 	for _, args := range [][]string{{"check", "sample", "-A"}, {"get", "pg", "sample", "-A"}, {"get", "pg", "-A", "-c", "sample"}, {"check", "-A", "-c", "sample"}, {"check", "-A", "--list"}, {"why", "sample", "-A"}, {"why", "-A", "-c", "sample"}, {"why", "-A", "--performance"}} {
-		if code := g.run(args...); code != exit.ExitUsage {
+		if code := g.Run(args...); code != exit.ExitUsage {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
-	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "1 cluster checked; all passed") {
-		t.Errorf("exit code %d: %s", code, &g.err)
+	if code := g.Run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.Err.String(), "1 cluster checked; all passed") {
+		t.Errorf("exit code %d: %s", code, &g.Err)
 	}
-	g.cluster.Resource = nil
-	if code := g.run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.err.String(), "no FoundationDBCluster found in all namespaces") {
-		t.Errorf("without any: exit code %d: %s", code, &g.err)
+	g.Cluster.Resource = nil
+	if code := g.Run("check", "-A"); code != exit.ExitDone || !strings.Contains(g.Err.String(), "no FoundationDBCluster found in all namespaces") {
+		t.Errorf("without any: exit code %d: %s", code, &g.Err)
 	}
 }
 
@@ -115,24 +92,24 @@ func TestStatusShowsTheRequestedSections(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := up(t)
-			if code := g.run(append([]string{"status"}, tc.args...)...); code != tc.want || !strings.Contains(g.err.String(), tc.reports) {
-				t.Errorf("exit code %d: %s", code, &g.err)
+			g := commandstest.Up(t)
+			if code := g.Run(append([]string{"status"}, tc.args...)...); code != tc.want || !strings.Contains(g.Err.String(), tc.reports) {
+				t.Errorf("exit code %d: %s", code, &g.Err)
 			}
 			for _, text := range tc.has {
-				if !strings.Contains(g.out.String(), text) {
-					t.Errorf("no %q in:\n%s", text, &g.out)
+				if !strings.Contains(g.Out.String(), text) {
+					t.Errorf("no %q in:\n%s", text, &g.Out)
 				}
 			}
 			for _, text := range tc.not {
-				if strings.Contains(g.out.String(), text) {
-					t.Errorf("%q in:\n%s", text, &g.out)
+				if strings.Contains(g.Out.String(), text) {
+					t.Errorf("%q in:\n%s", text, &g.Out)
 				}
 			}
 		})
 	}
-	g := up(t)
-	if g.run("__complete", "status", "--sections", ""); !strings.Contains(g.out.String(), "process-groups") {
-		t.Errorf("completion: %s", &g.out)
+	g := commandstest.Up(t)
+	if g.Run("__complete", "status", "--sections", ""); !strings.Contains(g.Out.String(), "process-groups") {
+		t.Errorf("completion: %s", &g.Out)
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -32,12 +33,12 @@ func TestTheClusterArgumentComesFirstOrIsOmitted(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			outputs := map[string]string{}
 			for _, l := range []string{line, same} {
-				v := newVault(t)
-				code := v.run(strings.Fields(strings.ReplaceAll(l, "STORAGE", v.group("storage")))...)
-				if code == exit.ExitUsage || v.out.Len() == 0 {
-					t.Fatalf("%s: exit code %d: %s", l, code, &v.err)
+				v := commandstest.NewVault(t)
+				code := v.Run(strings.Fields(strings.ReplaceAll(l, "STORAGE", v.Group("storage")))...)
+				if code == exit.ExitUsage || v.Out.Len() == 0 {
+					t.Fatalf("%s: exit code %d: %s", l, code, &v.Err)
 				}
-				outputs[l] = v.out.String()
+				outputs[l] = v.Out.String()
 			}
 			if outputs[line] != outputs[same] {
 				t.Errorf("%s\n%s\n%s\n%s", line, outputs[line], same, outputs[same])
@@ -51,16 +52,16 @@ func TestAnAmbiguousArgumentIsAUsageError(t *testing.T) {
 	cluster := func(name string) *v1beta2.FoundationDBCluster {
 		return &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "fdb"}}
 	}
-	g := up(t)
-	g.objects = append(g.objects, cluster("node-1"))
+	g := commandstest.Up(t)
+	g.Objects = append(g.Objects, cluster("node-1"))
 	const want = "node-1 is the name of a cluster and of a node: set the cluster with -c"
-	if code := g.run("drain", "node-1", "node-2", "--dry-run"); code != exit.ExitUsage || !strings.Contains(g.err.String(), want) {
-		t.Errorf("exit code %d, want %q: %s%s", code, want, &g.out, &g.err)
+	if code := g.Run("drain", "node-1", "node-2", "--dry-run"); code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) {
+		t.Errorf("exit code %d, want %q: %s%s", code, want, &g.Out, &g.Err)
 	}
-	g = up(t)
-	g.objects = append(g.objects, cluster("storage-1"))
-	g.run("why", "storage-1")
-	if !strings.HasPrefix(g.out.String(), "fdb/storage-1:") {
-		t.Errorf("an argument that names a cluster is another thing: %s%s", &g.out, &g.err)
+	g = commandstest.Up(t)
+	g.Objects = append(g.Objects, cluster("storage-1"))
+	g.Run("why", "storage-1")
+	if !strings.HasPrefix(g.Out.String(), "fdb/storage-1:") {
+		t.Errorf("an argument that names a cluster is another thing: %s%s", &g.Out, &g.Err)
 	}
 }

@@ -1,7 +1,6 @@
-package commands
+package commands_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,32 +13,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
-
-// auditFile is where the lines of a run are.
-func (g *given) auditFile() string {
-	return filepath.Join(g.env["XDG_STATE_HOME"], "kubectl-fdb", "audit.jsonl")
-}
-
-// audited are the lines of the audit file.
-func (g *given) audited() []audit.Entry {
-	g.t.Helper()
-	file, err := os.Open(g.auditFile())
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	defer file.Close()
-	var entries []audit.Entry
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var e audit.Entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			g.t.Fatalf("%s: %v", lines.Text(), err)
-		}
-		entries = append(entries, e)
-	}
-	return entries
-}
 
 func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 	tests := map[string]struct {
@@ -61,18 +37,18 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := newGiven(t)
+			g := commandstest.NewGiven(t)
 			if tc.args[0] == "replace" {
-				g = up(t)
-				if err := os.Remove(g.auditFile()); err != nil {
+				g = commandstest.Up(t)
+				if err := os.Remove(g.AuditFile()); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if code := g.run(tc.args...); code != exit.ExitDone {
-				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			if code := g.Run(tc.args...); code != exit.ExitDone {
+				t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
 			}
 			counts := map[string]int{}
-			for _, e := range g.audited() {
+			for _, e := range g.Audited() {
 				counts[e.Action]++
 				want := audit.Run{RunID: "run1", Who: "me@here pid 1", Context: "test", Namespace: "fdb", Cluster: "sample", UID: "1", Command: tc.command, Reason: tc.reason}
 				if e.Run != want || e.Result != audit.Done || e.Words == "" || e.Time.IsZero() {
@@ -89,25 +65,25 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 }
 
 func TestReadOnlyCommandsAndDryRunsAreNotAudited(t *testing.T) {
-	g := newGiven(t)
+	g := commandstest.NewGiven(t)
 	for _, args := range [][]string{{"plan", "sample"}, {"reconcile", "sample", "--dry-run"}, {"status", "sample"}} {
-		g.run(args...)
+		g.Run(args...)
 	}
-	if _, err := os.Stat(g.auditFile()); !os.IsNotExist(err) {
+	if _, err := os.Stat(g.AuditFile()); !os.IsNotExist(err) {
 		t.Errorf("there is an audit file: %v", err)
 	}
-	if len(g.events) > 0 {
-		t.Errorf("there are Events: %v", g.events)
+	if len(g.Events) > 0 {
+		t.Errorf("there are Events: %v", g.Events)
 	}
 }
 
 func TestSimilarActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
-	g := newGiven(t)
-	if code := g.run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
-		t.Fatalf("exit code %d: %s", code, &g.err)
+	g := commandstest.NewGiven(t)
+	if code := g.Run("reconcile", "sample", "--yes"); code != exit.ExitWaiting {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
 	var pods []*corev1.Event
-	for _, e := range g.events {
+	for _, e := range g.Events {
 		if e.InvolvedObject.Kind != "FoundationDBCluster" || e.InvolvedObject.Name != "sample" || e.InvolvedObject.UID != "1" {
 			t.Errorf("an Event is about %+v", e.InvolvedObject)
 		}
@@ -125,37 +101,26 @@ func TestSimilarActionsOfAPassAreOneEventOnTheCluster(t *testing.T) {
 	}
 }
 
-// unwritable makes the audit file one that exists and takes no line.
-func (g *given) unwritable() {
-	g.t.Helper()
-	if err := os.RemoveAll(g.auditFile()); err != nil {
-		g.t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Join(g.auditFile(), "in the way"), 0o700); err != nil {
-		g.t.Fatal(err)
-	}
-}
-
 func TestNothingIsChangedIfTheAuditFileCannotBeContinued(t *testing.T) {
 	for _, line := range []string{"reconcile sample --yes", "reconcile sample --yes --wait", "replace sample storage-71671 --yes", "restart sample --class storage --yes", "pause sample", "cordon node-1 -c sample --evacuate=none"} {
 		t.Run(line, func(t *testing.T) {
-			g := up(t)
-			g.cluster.Resource.Spec.ProcessCounts.Storage++
-			g.cluster.Resource.Generation++
-			g.unwritable()
-			before, err := json.Marshal([]any{g.cluster.Resource, g.cluster.Pods})
+			g := commandstest.Up(t)
+			g.Cluster.Resource.Spec.ProcessCounts.Storage++
+			g.Cluster.Resource.Generation++
+			g.Unwritable()
+			before, err := json.Marshal([]any{g.Cluster.Resource, g.Cluster.Pods})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if code := g.run(strings.Fields(line)...); code != exit.ExitRefused {
-				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			if code := g.Run(strings.Fields(line)...); code != exit.ExitRefused {
+				t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 			}
 			for _, want := range []string{"G-AUDIT: can the audit file be continued? ", "free space, or set XDG_STATE_HOME to another directory"} {
-				if !strings.Contains(g.out.String()+g.err.String(), want) {
-					t.Errorf("%q is not printed: %s%s", want, &g.out, &g.err)
+				if !strings.Contains(g.Out.String()+g.Err.String(), want) {
+					t.Errorf("%q is not printed: %s%s", want, &g.Out, &g.Err)
 				}
 			}
-			after, err := json.Marshal([]any{g.cluster.Resource, g.cluster.Pods})
+			after, err := json.Marshal([]any{g.Cluster.Resource, g.Cluster.Pods})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,68 +132,68 @@ func TestNothingIsChangedIfTheAuditFileCannotBeContinued(t *testing.T) {
 }
 
 func TestReadingNeedsNoAuditFile(t *testing.T) {
-	g := up(t)
-	g.unwritable()
+	g := commandstest.Up(t)
+	g.Unwritable()
 	for _, line := range []string{"status sample", "reconcile sample --dry-run", "reconcile sample --yes"} { // the last has nothing to do
-		if code := g.run(strings.Fields(line)...); code != exit.ExitDone {
-			t.Errorf("%s: exit code %d: %s", line, code, &g.err)
+		if code := g.Run(strings.Fields(line)...); code != exit.ExitDone {
+			t.Errorf("%s: exit code %d: %s", line, code, &g.Err)
 		}
 	}
 }
 
 // What is half done is completed: a disk that fills up in between is reported once.
 func TestARunThatHasBegunContinuesWithoutTheAuditFile(t *testing.T) {
-	g := newGiven(t)
+	g := commandstest.NewGiven(t)
 	broken := false
-	g.clock.onTimer = func(time.Duration) bool {
-		if !broken && len(g.cluster.Pods) > 0 {
+	g.Clock.OnTimer = func(time.Duration) bool {
+		if !broken && len(g.Cluster.Pods) > 0 {
 			broken = true
-			g.unwritable()
+			g.Unwritable()
 		}
 		return false
 	}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || !broken {
-		t.Errorf("exit code %d, without a file since some time: %t: %s", code, broken, &g.err)
+	if code := g.Run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || !broken {
+		t.Errorf("exit code %d, without a file since some time: %t: %s", code, broken, &g.Err)
 	}
-	if n := strings.Count(g.err.String(), "warning: no audit file is written: "); n != 1 {
-		t.Errorf("printed %d times, want once: %s", n, &g.err)
+	if n := strings.Count(g.Err.String(), "warning: no audit file is written: "); n != 1 {
+		t.Errorf("printed %d times, want once: %s", n, &g.Err)
 	}
 }
 
 // Where no file is possible, Events remain: that is reported once, and the command does all its work.
 func TestCommandsContinueWhereNoAuditFileIsPossible(t *testing.T) {
 	tests := map[string]struct {
-		given func(*given)
+		given func(*commandstest.Given)
 		says  string
 	}{
 		"the folder cannot be made": {
-			given: func(g *given) {
-				file := filepath.Join(g.t.TempDir(), "file")
+			given: func(g *commandstest.Given) {
+				file := filepath.Join(g.T.TempDir(), "file")
 				if err := os.WriteFile(file, nil, 0o600); err != nil {
-					g.t.Fatal(err)
+					g.T.Fatal(err)
 				}
-				g.env["XDG_STATE_HOME"] = file
+				g.Env["XDG_STATE_HOME"] = file
 			},
 			says: "warning: no audit file is written: create the directory of the audit file: ",
 		},
 		"there is no home": {
-			given: func(g *given) { delete(g.env, "XDG_STATE_HOME") },
+			given: func(g *commandstest.Given) { delete(g.Env, "XDG_STATE_HOME") },
 			says:  "warning: no audit file is written: cannot determine the path of the audit file: set XDG_STATE_HOME or HOME",
 		},
 		"Events are not allowed": {
-			given: func(g *given) { g.denied = []string{"create events"} },
+			given: func(g *commandstest.Given) { g.Denied = []string{"create events"} },
 			says:  `required permissions: "create events" and "patch events" in namespace fdb`,
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := newGiven(t)
+			g := commandstest.NewGiven(t)
 			tc.given(g)
-			if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
-				t.Errorf("exit code %d: %s", code, &g.err)
+			if code := g.Run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
+				t.Errorf("exit code %d: %s", code, &g.Err)
 			}
-			if got := strings.Count(g.err.String(), tc.says); got != 1 {
-				t.Errorf("%q is printed %d times, want once: %s", tc.says, got, &g.err)
+			if got := strings.Count(g.Err.String(), tc.says); got != 1 {
+				t.Errorf("%q is printed %d times, want once: %s", tc.says, got, &g.Err)
 			}
 		})
 	}
@@ -236,28 +201,28 @@ func TestCommandsContinueWhereNoAuditFileIsPossible(t *testing.T) {
 
 // Objects have secrets in them: variables of pods, for example.
 func TestAuditEntriesAndEventsContainNoObjectContent(t *testing.T) {
-	g := newGiven(t)
+	g := commandstest.NewGiven(t)
 	const secret = "correct horse battery staple"
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
 		{Name: v1beta2.ContainerMain, Env: []corev1.EnvVar{{Name: "PASSPHRASE", Value: secret}}},
 	}}}
-	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
-	if code := g.run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
-		t.Fatalf("exit code %d: %s", code, &g.err)
+	g.Cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {PodTemplate: template}}
+	if code := g.Run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
 	found := false
-	for _, pod := range g.cluster.Pods {
+	for _, pod := range g.Cluster.Pods {
 		for _, c := range pod.Spec.Containers {
 			for _, v := range c.Env {
 				found = found || v.Value == secret
 			}
 		}
 	}
-	text, err := os.ReadFile(g.auditFile())
+	text, err := os.ReadFile(g.AuditFile())
 	if err != nil || !found {
 		t.Fatalf("%v, and some pod has the variable: %t", err, found)
 	}
-	for _, e := range g.events {
+	for _, e := range g.Events {
 		text = append(text, e.Message...)
 	}
 	if strings.Contains(string(text), secret) {

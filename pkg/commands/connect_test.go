@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -65,7 +67,7 @@ func TestAPIServerErrorsMapToExitCodes(t *testing.T) {
 			for _, command := range [][]string{{"status", "c"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}} {
 				env, _, errOut := realEnv(t)
 				env.Clock = hasty{}
-				got := Run(t.Context(), env, append(command, "-n", "prod", "--server", server.URL, "--request-timeout", "200ms"))
+				got := commands.Run(t.Context(), env, append(command, "-n", "prod", "--server", server.URL, "--request-timeout", "200ms"))
 				for says := range strings.SplitSeq(strings.NewReplacer("$SERVER", server.URL, "$HOST", server.Listener.Addr().String()).Replace(tc.says), "; ") {
 					if got != tc.want || !strings.Contains(strings.Join(strings.Fields(errOut.String()), " "), says) {
 						t.Errorf("%q: exit code %d, want %d, and %q on stderr: %s", command, got, tc.want, says, errOut)
@@ -97,7 +99,7 @@ func status(code int, body string) http.HandlerFunc {
 func TestWithoutAKubeconfigNoServerIsContacted(t *testing.T) {
 	for _, command := range [][]string{{"status", "c"}, {"status", "-A"}, {"reconcile", "c", "--yes"}, {"plan", "c"}, {"get", "pg", "c"}, {"version"}} {
 		env, _, errOut := realEnv(t)
-		if code := Run(t.Context(), env, command); code != exit.ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
+		if code := commands.Run(t.Context(), env, command); code != exit.ExitUsage || !strings.Contains(errOut.String(), "--kubeconfig") || strings.Contains(errOut.String(), "localhost") {
 			t.Errorf("%q: exit code %d: %s", command, code, errOut)
 		}
 	}
@@ -144,7 +146,7 @@ func TestVersion(t *testing.T) {
 	}))
 	defer server.Close()
 	env, out, errOut := realEnv(t)
-	if code := Run(t.Context(), env, []string{"version", "--server", server.URL}); code != exit.ExitDone {
+	if code := commands.Run(t.Context(), env, []string{"version", "--server", server.URL}); code != exit.ExitDone {
 		t.Fatalf("exit code %d: %s", code, errOut)
 	}
 	for _, want := range []string{"Client: dev", "Server: v1.36.3\n", "Resources: apps.foundationdb.org/v1beta2\n", "default     a      7.3.79   7.1.57    ?           ?        ?\n"} {
@@ -155,8 +157,8 @@ func TestVersion(t *testing.T) {
 }
 
 func TestAQuotedHintCanBePasted(t *testing.T) {
-	g := newGiven(t)
-	env := g.environment()
+	g := commandstest.NewGiven(t)
+	env := g.Environment()
 	*env.Kube.Context = "it's; rm -rf"
 	if got, want := env.Command("status", "c"), `kubectl fdb status c -n '' --context 'it'\''s; rm -rf'`; !strings.HasPrefix(got, "kubectl fdb status c") || !strings.HasSuffix(got, `'it'\''s; rm -rf'`) {
 		t.Errorf("%s, want something like %s", got, want)
@@ -171,15 +173,15 @@ func TestAWrongNamespaceOrContextErrorSuggestsTheRightOne(t *testing.T) {
 		"status sample --context tset": {`context "tset" not found: must be one of test; did you mean test?`, "hint: kubectl config get-contexts\n"},
 	} {
 		t.Run(line, func(t *testing.T) {
-			g := up(t)
-			e := g.environment()
+			g := commandstest.Up(t)
+			e := g.Environment()
 			if strings.Contains(line, "--context") {
 				e.Client = func() (client.Client, error) { _, err := e.Connection().Config(); return nil, err }
 			}
-			code := Run(t.Context(), e, strings.Fields(line))
+			code := commands.Run(t.Context(), e, strings.Fields(line))
 			for _, words := range want {
-				if code != exit.ExitUsage || !strings.Contains(g.err.String(), words) {
-					t.Errorf("exit code %d, want %q: %s", code, words, &g.err)
+				if code != exit.ExitUsage || !strings.Contains(g.Err.String(), words) {
+					t.Errorf("exit code %d, want %q: %s", code, words, &g.Err)
 				}
 			}
 		})
@@ -193,10 +195,10 @@ func TestTheNotFoundErrorListsRemainingPodsAndPVCs(t *testing.T) {
 		"why lost -n there": "error: FoundationDBCluster lost not found in namespace there, but 1 pod and 1 PVC of it exist\n",
 		"why -n there":      "error: no FoundationDBCluster found in namespace there, but 1 pod and 1 PVC of lost exist\n",
 	} {
-		g := newGiven(t)
-		g.objects = []client.Object{&corev1.Pod{ObjectMeta: left}, &corev1.PersistentVolumeClaim{ObjectMeta: left}}
-		code := g.run(strings.Fields(line)...)
-		if said := g.err.String(); code != exit.ExitUsage || !strings.Contains(said, want) || !strings.Contains(said, "hint: kubectl fdb recover manifest lost -n there --context test\n") {
+		g := commandstest.NewGiven(t)
+		g.Objects = []client.Object{&corev1.Pod{ObjectMeta: left}, &corev1.PersistentVolumeClaim{ObjectMeta: left}}
+		code := g.Run(strings.Fields(line)...)
+		if said := g.Err.String(); code != exit.ExitUsage || !strings.Contains(said, want) || !strings.Contains(said, "hint: kubectl fdb recover manifest lost -n there --context test\n") {
 			t.Errorf("%s: exit code %d: %s", line, code, said)
 		}
 	}

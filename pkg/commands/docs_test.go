@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -17,9 +19,9 @@ func TestDocsHaveAPagePerCommand(t *testing.T) {
 		"man":      func(path string) string { return strings.ReplaceAll(path, " ", "-") + ".1" },
 	} {
 		t.Run(layout, func(t *testing.T) {
-			g, dir := newGiven(t), filepath.Join(t.TempDir(), "new")
-			if code := g.run("docs", "--dir", dir, "--format", layout); code != exit.ExitDone || g.out.String() != dir+"\n" {
-				t.Fatalf("exit code %d: %s%s", code, &g.out, &g.err)
+			g, dir := commandstest.NewGiven(t), filepath.Join(t.TempDir(), "new")
+			if code := g.Run("docs", "--dir", dir, "--format", layout); code != exit.ExitDone || g.Out.String() != dir+"\n" {
+				t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
 			}
 			var visit func(cmd *cobra.Command)
 			visit = func(cmd *cobra.Command) {
@@ -31,17 +33,17 @@ func TestDocsHaveAPagePerCommand(t *testing.T) {
 					t.Errorf("%s has no page with %q: %v", cmd.CommandPath(), cmd.Short, err)
 				}
 			}
-			visit(newRoot(newGiven(t).environment()))
+			visit(commands.NewRoot(commandstest.NewGiven(t).Environment()))
 		})
 	}
 }
 
 // A release that is built again has the same man pages.
 func TestManPagesUseSourceDateEpoch(t *testing.T) {
-	g, dir := newGiven(t), t.TempDir()
-	g.env["SOURCE_DATE_EPOCH"] = "1760000000"
-	if code := g.run("docs", "--dir", dir, "--format", "man"); code != exit.ExitDone {
-		t.Fatalf("exit code %d: %s", code, &g.err)
+	g, dir := commandstest.NewGiven(t), t.TempDir()
+	g.Env["SOURCE_DATE_EPOCH"] = "1760000000"
+	if code := g.Run("docs", "--dir", dir, "--format", "man"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "kubectl-fdb.1"))
 	if err != nil || !strings.Contains(string(page), `"Oct 2025"`) {
@@ -59,7 +61,7 @@ func TestTheDocsCommandRejectsInvalidFlags(t *testing.T) {
 		"a format that is none":  {"--dir", t.TempDir(), "--format", "pdf"},
 		"a directory that is no": {"--dir", file},
 	} {
-		if code := newGiven(t).run(append([]string{"docs"}, args...)...); code != exit.ExitUsage {
+		if code := commandstest.NewGiven(t).Run(append([]string{"docs"}, args...)...); code != exit.ExitUsage {
 			t.Errorf("%s: exit code %d, want %d", name, code, exit.ExitUsage)
 		}
 	}

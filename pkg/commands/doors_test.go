@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"slices"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -48,9 +49,9 @@ func TestPlanPrintsWhatADryRunOfReconcilePrints(t *testing.T) {
 			var codes [2]int
 			var printed [2]string
 			for i, line := range []string{"plan " + words, "reconcile --dry-run " + words} {
-				v := newVault(t)
-				v.cluster.Resource.Spec.ProcessCounts.Storage += 2
-				codes[i], printed[i] = v.run(strings.Fields(line)...), v.out.String()
+				v := commandstest.NewVault(t)
+				v.Cluster.Resource.Spec.ProcessCounts.Storage += 2
+				codes[i], printed[i] = v.Run(strings.Fields(line)...), v.Out.String()
 			}
 			if codes[0] != codes[1] || printed[0] != printed[1] || printed[0] == "" {
 				t.Errorf("exit codes %d\n%s", codes, cmp.Diff(printed[0], printed[1]))

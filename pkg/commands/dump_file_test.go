@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"bytes"
@@ -15,52 +15,37 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
-// leaves returns all commands that do something, by name.
-func leaves(root *cobra.Command) map[string]*cobra.Command {
-	all := map[string]*cobra.Command{}
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.Runnable() {
-			all[strings.TrimPrefix(c.CommandPath(), "kubectl fdb ")] = c
-		}
-		for _, child := range c.Commands() {
-			walk(child)
-		}
-	}
-	walk(root)
-	return all
-}
-
 func TestOnlyReadOnlyCommandsAcceptADump(t *testing.T) {
-	g := newGiven(t)
-	env := g.environment()
+	g := commandstest.NewGiven(t)
+	env := g.Environment()
 	env.Client = func() (client.Client, error) { t.Error("the API server was opened"); return nil, errors.New("opened") }
-	root := newRoot(env)
-	all := leaves(root)
-	for _, name := range commandsOfDumps(root) {
+	root := commands.NewRoot(env)
+	all := commandstest.Leaves(root)
+	for _, name := range commands.CommandsOfDumps(root) {
 		if name != "plan" && slices.Contains([]string{"reconcile", "replace", "restart", "drain", "exclude", "include", "cordon", "dump", "exec", "cli"}, name) {
 			t.Errorf("command %q must not read a dump", name)
 		}
 	}
 	for name, cmd := range all {
-		if readsDumps(cmd) {
+		if commands.ReadsDumps(cmd) {
 			continue
 		}
 		env.Global.From = filepath.Join(t.TempDir(), "none")
-		err := readFromDump(env, cmd)
+		err := commands.ReadFromDump(env, cmd)
 		if exit.Code(err) != exit.ExitUsage || !strings.Contains(fmt.Sprint(err), dumps.ReadOnlyMessage) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -76,34 +61,34 @@ func TestFromConflictsWithCommandsAndFlagsThatNeedACluster(t *testing.T) {
 		"status --context other":    "error: --from conflicts with --context: a dump has one API server and one database for each cluster",
 		"status --transport native": "error: --from conflicts with --transport: a dump has one API server and one database for each cluster",
 	} {
-		g := newGiven(t)
+		g := commandstest.NewGiven(t)
 		words, program, _ := strings.Cut(line, " -- ")
 		args := append(strings.Fields(words), "--from", "missing")
 		if program != "" {
 			args = append(args, "--", program)
 		}
-		if code := g.run(args...); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), want) {
-			t.Errorf("%s: exit code %d, %s", line, code, &g.err)
+		if code := g.Run(args...); code != exit.ExitUsage || !strings.HasPrefix(g.Err.String(), want) {
+			t.Errorf("%s: exit code %d, %s", line, code, &g.Err)
 		}
 	}
 }
 
 func TestCompletionReadsADumpAndNotTheAPIServer(t *testing.T) {
-	g := dumpable(t)
-	g.frozen()
-	path := g.dumped()
-	group := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
+	g := commandstest.Dumpable(t)
+	g.Frozen()
+	path := g.Dumped()
+	group := string(g.Cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
 	foreign := filepath.Join(t.TempDir(), "foreign")
 	if err := os.WriteFile(foreign, []byte("apiVersion: v1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	complete := func(words ...string) string {
 		t.Helper()
-		g.out.Reset()
-		env := g.environment()
+		g.Out.Reset()
+		env := g.Environment()
 		env.Client = func() (client.Client, error) { t.Error("the API server was opened"); return nil, errors.New("opened") }
-		Run(t.Context(), env, append([]string{"__complete"}, words...))
-		return g.out.String()
+		commands.Run(t.Context(), env, append([]string{"__complete"}, words...))
+		return g.Out.String()
 	}
 	for name, row := range map[string]struct {
 		words []string
@@ -126,8 +111,8 @@ func TestCompletionReadsADumpAndNotTheAPIServer(t *testing.T) {
 }
 
 func TestFromAnUnreadableDumpPrintsOneError(t *testing.T) {
-	g := dumpable(t)
-	whole, err := os.ReadFile(g.dumped("--max-log-bytes", "0"))
+	g := commandstest.Dumpable(t)
+	whole, err := os.ReadFile(g.Dumped("--max-log-bytes", "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,12 +125,12 @@ func TestFromAnUnreadableDumpPrintsOneError(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code := g.run("status", "sample", "--from", path); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), "error: --from "+path+": "+want) || strings.Count(g.err.String(), "\n") != 1 {
-			t.Errorf("%s: exit code %d, %s", want, code, &g.err)
+		if code := g.Run("status", "sample", "--from", path); code != exit.ExitUsage || !strings.HasPrefix(g.Err.String(), "error: --from "+path+": "+want) || strings.Count(g.Err.String(), "\n") != 1 {
+			t.Errorf("%s: exit code %d, %s", want, code, &g.Err)
 		}
 	}
-	if code := g.run("status", "sample", "--from", ""); code != exit.ExitUsage || g.err.String() != "error: --from must be the path of a dump\n" {
-		t.Errorf("exit code %d, %s", code, &g.err)
+	if code := g.Run("status", "sample", "--from", ""); code != exit.ExitUsage || g.Err.String() != "error: --from must be the path of a dump\n" {
+		t.Errorf("exit code %d, %s", code, &g.Err)
 	}
 }
 
@@ -164,9 +149,9 @@ func TestDumpChecksItsFlagsBeforeItReads(t *testing.T) {
 		"sample --max-log-bytes -1":             `invalid --max-log-bytes "-1": must be a number of bytes such as 1048576, 64Mi or 1Gi`,
 		"sample -A":                             "-A conflicts with a cluster name",
 	} {
-		g := newGiven(t)
-		if code := g.run(append([]string{"dump"}, strings.Fields(line)...)...); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), "error: "+want) {
-			t.Errorf("%s: exit code %d, %s", line, code, &g.err)
+		g := commandstest.NewGiven(t)
+		if code := g.Run(append([]string{"dump"}, strings.Fields(line)...)...); code != exit.ExitUsage || !strings.HasPrefix(g.Err.String(), "error: "+want) {
+			t.Errorf("%s: exit code %d, %s", line, code, &g.Err)
 		}
 	}
 	if content, err := os.ReadFile(existing); err != nil || string(content) != "precious" {
@@ -175,19 +160,19 @@ func TestDumpChecksItsFlagsBeforeItReads(t *testing.T) {
 }
 
 func TestForceReplacesADumpOnlyWithACompleteOne(t *testing.T) {
-	g := dumpable(t)
-	path := g.dumped()
+	g := commandstest.Dumpable(t)
+	path := g.Dumped()
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	opened := g.tool
-	g.tool = func(pod *corev1.Pod, container string) (admin.Transport, error) {
+	opened := g.Tool
+	g.Tool = func(pod *corev1.Pod, container string) (admin.Transport, error) {
 		cancel(&exit.InterruptedError{Signal: os.Interrupt})
 		return opened(pod, container)
 	}
-	if code := g.runIn(ctx, "dump", "sample", "-f", path, "--force", "--duration", "0"); code == exit.ExitDone {
+	if code := g.RunIn(ctx, "dump", "sample", "-f", path, "--force", "--duration", "0"); code == exit.ExitDone {
 		t.Errorf("an interrupted dump: exit code %d", code)
 	}
 	after, err := os.ReadFile(path)
@@ -197,9 +182,9 @@ func TestForceReplacesADumpOnlyWithACompleteOne(t *testing.T) {
 	if all, err := os.ReadDir(filepath.Dir(path)); err != nil || len(all) != 1 {
 		t.Errorf("an interrupted dump left files: %v, %v", all, err)
 	}
-	g.tool = opened
-	if code := g.run("dump", "sample", "-f", path, "--force", "--duration", "0"); code != exit.ExitDone {
-		t.Errorf("exit code %d: %s", code, &g.err)
+	g.Tool = opened
+	if code := g.Run("dump", "sample", "-f", path, "--force", "--duration", "0"); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s", code, &g.Err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -207,11 +192,11 @@ func TestForceReplacesADumpOnlyWithACompleteOne(t *testing.T) {
 }
 
 func TestTheDumpManifestListsUnreadDataWithReasons(t *testing.T) {
-	g := dumpable(t)
+	g := commandstest.Dumpable(t)
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("RBAC"))
-	g.nodesHidden = forbidden
-	g.tool = func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New("no route to pods") }
-	d := dumpAt(t, g.dumped())
+	g.NodesHidden = forbidden
+	g.Tool = func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New("no route to pods") }
+	d := commandstest.DumpAt(t, g.Dumped())
 	var what []string
 	for _, u := range d.Manifest.Unread {
 		if u.Reason == "" {
@@ -219,31 +204,31 @@ func TestTheDumpManifestListsUnreadDataWithReasons(t *testing.T) {
 		}
 		what = append(what, u.What)
 	}
-	pod := g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource)
+	pod := g.Cluster.Resource.Status.ProcessGroups[0].PodName(g.Cluster.Resource)
 	for _, want := range []string{"list nodes in all namespaces", "trace files of pod fdb/" + pod, "status document 0 of cluster fdb/sample"} {
 		if !slices.Contains(what, want) {
 			t.Errorf("the manifest lacks %q: %q", want, what)
 		}
 	}
-	if !strings.Contains(g.err.String(), "warning: not in the dump: list nodes in all namespaces: ") {
-		t.Errorf("no warning: %s", &g.err)
+	if !strings.Contains(g.Err.String(), "warning: not in the dump: list nodes in all namespaces: ") {
+		t.Errorf("no warning: %s", &g.Err)
 	}
 }
 
 func TestADumpHasLogsTracesStatusDocumentsAndViews(t *testing.T) {
-	g := dumpable(t)
-	for _, pod := range g.cluster.Pods {
+	g := commandstest.Dumpable(t)
+	for _, pod := range g.Cluster.Pods {
 		for i := range pod.Status.ContainerStatuses {
 			pod.Status.ContainerStatuses[i].RestartCount = 1
 		}
 	}
-	group := g.cluster.Resource.Status.ProcessGroups[0]
-	pod := group.PodName(g.cluster.Resource)
+	group := g.Cluster.Resource.Status.ProcessGroups[0]
+	pod := group.PodName(g.Cluster.Resource)
 	path := filepath.Join(t.TempDir(), "d")
-	if code := g.run("dump", "sample", "-f", path, "--duration", "20s"); code != exit.ExitDone {
-		t.Fatalf("exit code %d: %s", code, &g.err)
+	if code := g.Run("dump", "sample", "-f", path, "--duration", "20s"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
-	d := dumpAt(t, path)
+	d := commandstest.DumpAt(t, path)
 	statuses := 0
 	for name := range d.Files {
 		if strings.HasPrefix(name, "status/fdb/sample/") {
@@ -261,26 +246,26 @@ func TestADumpHasLogsTracesStatusDocumentsAndViews(t *testing.T) {
 			t.Errorf("the dump lacks %s", name)
 		}
 	}
-	g.run("why", "sample", "--from", path)
-	if diff := cmp.Diff(string(d.Files["views/fdb/sample/why.txt"]), g.out.String()+g.err.String()); diff != "" {
+	g.Run("why", "sample", "--from", path)
+	if diff := cmp.Diff(string(d.Files["views/fdb/sample/why.txt"]), g.Out.String()+g.Err.String()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestADumpHasNoAuditOfAnotherClusterOfTheSameName(t *testing.T) {
-	g := dumpable(t)
-	if len(dumpAt(t, g.dumped()).Files[dumps.AuditFile]) == 0 {
+	g := commandstest.Dumpable(t)
+	if len(commandstest.DumpAt(t, g.Dumped()).Files[dumps.AuditFile]) == 0 {
 		t.Fatal("the dump lacks the audit")
 	}
-	remake(g.cluster.Resource)
-	if text := dumpAt(t, g.dumped()).Files[dumps.AuditFile]; len(text) > 0 {
+	commandstest.Remake(g.Cluster.Resource)
+	if text := commandstest.DumpAt(t, g.Dumped()).Files[dumps.AuditFile]; len(text) > 0 {
 		t.Errorf("the audit of the deleted cluster: %s", text)
 	}
 }
 
 func TestLogsOfADumpAreBounded(t *testing.T) {
-	g := dumpable(t)
-	d := dumpAt(t, g.dumped("--max-log-bytes", "2000"))
+	g := commandstest.Dumpable(t)
+	d := commandstest.DumpAt(t, g.Dumped("--max-log-bytes", "2000"))
 	size := 0
 	for name, content := range d.Files {
 		if strings.HasPrefix(name, "logs/") || strings.HasPrefix(name, "traces/") {
@@ -290,7 +275,7 @@ func TestLogsOfADumpAreBounded(t *testing.T) {
 	if size == 0 || size > 2000+2000 { // redaction can make a text longer
 		t.Errorf("%d bytes", size)
 	}
-	pod := g.cluster.Resource.Status.ProcessGroups[0].PodName(g.cluster.Resource)
+	pod := g.Cluster.Resource.Status.ProcessGroups[0].PodName(g.Cluster.Resource)
 	name := "logs/fdb/" + pod + "/foundationdb.log"
 	if d.Omitted[name] == 0 || len(d.Files[name]) > 100 {
 		t.Errorf("%d bytes of %s are left, %d are omitted", len(d.Files[name]), name, d.Omitted[name])
@@ -298,51 +283,51 @@ func TestLogsOfADumpAreBounded(t *testing.T) {
 }
 
 func TestStatusOfAllNamespacesListsTheClusterOfADump(t *testing.T) {
-	g := dumpable(t)
-	path := g.dumped()
-	if code := g.run("status", "-A", "--from", path, "-o", "name"); code != exit.ExitDone || g.out.String() != "foundationdbcluster/sample\n" {
-		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	g := commandstest.Dumpable(t)
+	path := g.Dumped()
+	if code := g.Run("status", "-A", "--from", path, "-o", "name"); code != exit.ExitDone || g.Out.String() != "foundationdbcluster/sample\n" {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 }
 
 func TestADumpOfAllNamespacesIsReadableForAllNamespaces(t *testing.T) {
-	g := dumpable(t)
-	g.frozen()
-	want := g.run("status", "-A")
-	out := g.out.String()
+	g := commandstest.Dumpable(t)
+	g.Frozen()
+	want := g.Run("status", "-A")
+	out := g.Out.String()
 	path := filepath.Join(t.TempDir(), "all")
-	if code := g.run("dump", "-A", "-f", path, "--duration", "0"); code != exit.ExitDone {
-		t.Fatalf("exit code %d: %s", code, &g.err)
+	if code := g.Run("dump", "-A", "-f", path, "--duration", "0"); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
-	g.connect, g.tool, g.objects, g.cluster.Resource, g.now = nil, nil, nil, nil, nil
-	if code := g.run("status", "-A", "--from", path); code != want || g.out.String() != out {
-		t.Errorf("exit code %d, want %d: %s", code, want, cmp.Diff(out, g.out.String()))
+	g.Connect, g.Tool, g.Objects, g.Cluster.Resource, g.Now = nil, nil, nil, nil, nil
+	if code := g.Run("status", "-A", "--from", path); code != want || g.Out.String() != out {
+		t.Errorf("exit code %d, want %d: %s", code, want, cmp.Diff(out, g.Out.String()))
 	}
-	if code := g.run("operations", "list", "-A", "--from", path); code != exit.ExitDone {
-		t.Errorf("exit code %d: %s", code, &g.err)
+	if code := g.Run("operations", "list", "-A", "--from", path); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s", code, &g.Err)
 	}
 }
 
 func TestADumpWrittenByAWatchIsComplete(t *testing.T) {
-	g := dumpable(t)
-	g.frozen()
+	g := commandstest.Dumpable(t)
+	g.Frozen()
 	path := filepath.Join(t.TempDir(), "sample-20261120T120000Z.tar.zst")
 	key := types.NamespacedName{Namespace: "fdb", Name: "sample"}
-	env := g.environment()
+	env := g.Environment()
 	for range 2 { // the second one replaces the first
-		if err := dump.Writer(Run)(t.Context(), env.Beside(io.Discard), key, path, 1<<20); err != nil {
+		if err := dump.Writer(commands.Run)(t.Context(), env.Beside(io.Discard), key, path, 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if d := dumpAt(t, path); len(d.Files["views/fdb/sample/why.txt"]) == 0 {
+	if d := commandstest.DumpAt(t, path); len(d.Files["views/fdb/sample/why.txt"]) == 0 {
 		t.Error("the dump has no views")
 	}
-	if code := g.run("status", "sample", "--from", path); code != exit.ExitDone {
-		t.Errorf("exit code %d: %s", code, &g.err)
+	if code := g.Run("status", "sample", "--from", path); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s", code, &g.Err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := dump.Writer(Run)(ctx, env.Beside(io.Discard), key, path+".other", 1<<20); err == nil {
+	if err := dump.Writer(commands.Run)(ctx, env.Beside(io.Discard), key, path+".other", 1<<20); err == nil {
 		t.Error("an interrupted dump is no error")
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
@@ -352,8 +337,8 @@ func TestADumpWrittenByAWatchIsComplete(t *testing.T) {
 
 // A dump answers like an API server that cannot answer now, which is read again after a second.
 func TestWhatADumpDoesNotHaveIsReadOnce(t *testing.T) {
-	g := dumpable(t)
-	d, err := dumps.Open(g.dumped())
+	g := commandstest.Dumpable(t)
+	d, err := dumps.Open(g.Dumped())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,9 +353,9 @@ func TestWhatADumpDoesNotHaveIsReadOnce(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		code := g.run("status", "sample", "--from", path)
-		if code == exit.ExitDone || !strings.Contains(g.err.String(), "not in the dump: ") {
-			t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+		code := g.Run("status", "sample", "--from", path)
+		if code == exit.ExitDone || !strings.Contains(g.Err.String(), "not in the dump: ") {
+			t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("waited %s for another answer", took)

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"slices"
@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -31,7 +33,7 @@ func durationFlags(t *testing.T) map[string]*cobra.Command {
 			walk(c)
 		}
 	}
-	walk(newRoot(up(t).environment()))
+	walk(commands.NewRoot(commandstest.Up(t).Environment()))
 	return found
 }
 
@@ -80,7 +82,7 @@ func TestNoCommandReplacesTheChecksOfTheRoot(t *testing.T) {
 			walk(c)
 		}
 	}
-	walk(newRoot(up(t).environment()))
+	walk(commands.NewRoot(commandstest.Up(t).Environment()))
 }
 
 func TestDurationsAreRefusedBeforeAnythingIsRead(t *testing.T) {
@@ -92,12 +94,12 @@ func TestDurationsAreRefusedBeforeAnythingIsRead(t *testing.T) {
 		"backup status nightly --max-lag 0":           "--max-lag must be positive, such as 2m: 0s",
 		"cli sample --timeout 10ms -- status":         "--timeout must be at least 1s, not 10ms",
 	} {
-		g := up(t)
-		if code := g.run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.err.String(), want) {
-			t.Errorf("%s: exit code %d: %s", line, code, &g.err)
+		g := commandstest.Up(t)
+		if code := g.Run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) {
+			t.Errorf("%s: exit code %d: %s", line, code, &g.Err)
 		}
-		if slices.Contains(strings.Fields(line), "status") && g.out.Len() > 0 {
-			t.Errorf("%s: printed %s", line, &g.out)
+		if slices.Contains(strings.Fields(line), "status") && g.Out.Len() > 0 {
+			t.Errorf("%s: printed %s", line, &g.Out)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -23,7 +25,7 @@ func eachPath(t *testing.T, visit func(path string, cmd *cobra.Command)) {
 			walk(child)
 		}
 	}
-	walk(newRoot(newGiven(t).environment()))
+	walk(commands.NewRoot(commandstest.NewGiven(t).Environment()))
 }
 
 // A command without a declaration is no step and reads no dump: there is no default.
@@ -119,7 +121,7 @@ func TestFlagsThatReachBeyondARunbookAreMarked(t *testing.T) {
 
 // All but a few global flags select where a command acts, and with which identity.
 func TestAStepHasNoFlagOfTheConnection(t *testing.T) {
-	root := newRoot(newGiven(t).environment())
+	root := commands.NewRoot(commandstest.NewGiven(t).Environment())
 	var fit []string
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
 		if session.FitsSteps(root, f) {

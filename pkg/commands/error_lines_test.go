@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -26,23 +28,23 @@ func TestATextOfTheClusterBeginsNoLineOnAPipe(t *testing.T) {
 		"status sample", "status -A", "why sample", "plan sample", "reconcile sample --yes", "check sample", "get process-groups sample", "get processes sample", "events sample", "describe sample", "history sample",
 		"operations list", "gc sample --dry-run", "recover collect sample", "backup list", "get locks sample", "logs sample", "cordon node-1 -c sample --dry-run", "wait sample --for=healthy --timeout 1s",
 	}
-	for name, breakIt := range map[string]func(*given, *session.Env){
-		"of the API server": func(_ *given, e *session.Env) {
+	for name, breakIt := range map[string]func(*commandstest.Given, *session.Env){
+		"of the API server": func(_ *commandstest.Given, e *session.Env) {
 			e.Client = func() (client.Client, error) { return nil, apierrors.NewInternalError(errors.New(forged)) }
 		},
-		"of a tool": func(g *given, e *session.Env) {
+		"of a tool": func(g *commandstest.Given, e *session.Env) {
 			e.Tool = func(*corev1.Pod, string) (admin.Transport, error) { return nil, errors.New(forged) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := up(t)
+			g := commandstest.Up(t)
 			for _, line := range lines {
-				g.out.Reset()
-				g.err.Reset()
-				env := g.environment()
+				g.Out.Reset()
+				g.Err.Reset()
+				env := g.Environment()
 				breakIt(g, env)
-				code := Run(t.Context(), env, strings.Fields(line))
-				for stream, text := range map[string]string{"stdout": g.out.String(), "stderr": g.err.String()} {
+				code := commands.Run(t.Context(), env, strings.Fields(line))
+				for stream, text := range map[string]string{"stdout": g.Out.String(), "stderr": g.Err.String()} {
 					if at := forgedLine.FindString(text); at != "" {
 						t.Errorf("%s: exit code %d: %s has %q in %q", line, code, stream, at, text)
 					}
@@ -54,10 +56,10 @@ func TestATextOfTheClusterBeginsNoLineOnAPipe(t *testing.T) {
 
 // What is invalid in several ways has one line for each.
 func TestEachErrorHasALine(t *testing.T) {
-	g := up(t)
-	env := g.environment()
-	printError(env, errors.Join(exit.Usagef("first\nof two lines"), exit.Usagef("second")), nil)
-	if want := "error: first\\nof two lines\nerror: second\n"; g.err.String() != want {
-		t.Errorf("got %q, want %q", &g.err, want)
+	g := commandstest.Up(t)
+	env := g.Environment()
+	commands.PrintError(env, errors.Join(exit.Usagef("first\nof two lines"), exit.Usagef("second")), nil)
+	if want := "error: first\\nof two lines\nerror: second\n"; g.Err.String() != want {
+		t.Errorf("got %q, want %q", &g.Err, want)
 	}
 }

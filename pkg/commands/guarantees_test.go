@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"context"
@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -54,60 +52,12 @@ func TestEveryCommandThatChangesGivesTheGuaranteesOrDeclaresWhyNot(t *testing.T)
 	})
 }
 
-// attendance is who else acts on all clusters, backups and restores, and how often a command began to change one.
-type attendance struct {
-	other   *reconcile.Operation
-	refuses bool
-	begun   int
-	ended   int
-	own     []reconcile.Operation
-}
-
-// attended is a session with others around.
-type attended struct {
-	session.Session
-	of *attendance
-}
-
-func (a attended) Begin(ctx context.Context) error {
-	a.of.begun++
-	return a.Session.Begin(ctx)
-}
-
-func (a attended) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
-	return []plan.Check{{ID: plan.CheckNoOperator, Gate: plan.GateOperator, OK: !a.of.refuses || o.Coexist}}, nil
-}
-
-func (a attended) Operations() reconcile.OperationKeeper { return a.of }
-
-func (a *attendance) OtherOperation(context.Context) (*reconcile.Operation, error) {
-	return a.other, nil
-}
-func (*attendance) RefuseBesideOthers()                  {}
-func (a *attendance) SetOperation(o reconcile.Operation) { a.own = append(a.own, o) }
-func (*attendance) KeepOperation(context.Context) error  { return nil }
-func (a *attendance) EndOperation(context.Context) error { a.ended++; return nil }
-
-func (*attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, error)   { return nil, nil }
-func (*attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
-
-// attend has all commands of a vault meet others.
-func (v *vault) attend() *attendance {
-	of := &attendance{}
-	v.connect = func() (session.Session, error) { return attended{simulated{v.cluster, v.given}, of}, nil }
-	v.record = func(e *session.Env, key types.NamespacedName) (session.Session, error) {
-		s, err := v.open(e, key)
-		return attended{s, of}, err
-	}
-	return of
-}
-
 // scene is what a command has to change, where an example on a cluster without faults begins nothing.
 type scene struct {
 	// given is the cluster with its backup and restore; nil for one without faults.
-	given func(t *testing.T) *vault
+	given func(t *testing.T) *commandstest.Vault
 	// prepare changes it.
-	prepare func(v *vault)
+	prepare func(v *commandstest.Vault)
 	// line is the command line; empty for the examples. What is typed approves it on a terminal.
 	line, typed string
 }
@@ -116,66 +66,50 @@ type scene struct {
 var elsewhere = map[string]string{"recover apply": "TestARecoveryBeginsOnlyWhileItMay"}
 
 var scenes = map[string]scene{
-	"backup delete":          {given: stopped, line: "backup delete nightly", typed: "nightly\n"},
-	"backup expire":          {given: backedUp, line: "backup expire nightly --older-than 5m", typed: "nightly\n"},
-	"connection-string sync": {prepare: func(v *vault) { staleBoth(v.given) }},
-	"coordinators repair": {given: func(t *testing.T) *vault {
+	"backup delete":          {given: commandstest.Stopped, line: "backup delete nightly", typed: "nightly\n"},
+	"backup expire":          {given: commandstest.BackedUp, line: "backup expire nightly --older-than 5m", typed: "nightly\n"},
+	"connection-string sync": {prepare: func(v *commandstest.Vault) { commandstest.StaleBoth(v.Given) }},
+	"coordinators repair": {given: func(t *testing.T) *commandstest.Vault {
 		t.Helper()
-		v := &vault{given: coordinated(t, true)}
-		v.record = v.open
-		v.lose(1, false)
+		v := &commandstest.Vault{Given: commandstest.Coordinated(t, true)}
+		v.Record = v.Open
+		v.Lose(1, false)
 		return v
 	}},
-	"failover": {prepare: func(v *vault) { v.inRegions("dc1", "dc2") }, line: "failover sample --to dc1 --yes"},
-	"gc":       {prepare: func(v *vault) { v.exclude("10.99.0.9") }},
-	"include": {prepare: func(v *vault) {
-		v.run("exclude", "sample", string(v.groupOf(v1beta2.ProcessClassStorage).ProcessGroupID), "--yes")
+	"failover": {prepare: func(v *commandstest.Vault) { v.InRegions("dc1", "dc2") }, line: "failover sample --to dc1 --yes"},
+	"gc":       {prepare: func(v *commandstest.Vault) { v.Exclude("10.99.0.9") }},
+	"include": {prepare: func(v *commandstest.Vault) {
+		v.Run("exclude", "sample", string(v.GroupOf(v1beta2.ProcessClassStorage).ProcessGroupID), "--yes")
 	}},
-	"locks allow":   {prepare: func(v *vault) { v.locked(); v.run("locks", "deny", "sample", "dc2") }},
-	"locks deny":    {prepare: func(v *vault) { v.locked() }},
-	"locks release": {prepare: func(v *vault) { v.locked(); lockOf("dc1", "me@here", time.Hour)(v.given) }},
-	"locks take":    {prepare: func(v *vault) { v.locked() }},
-	"maintenance off": {prepare: func(v *vault) {
-		v.run("maintenance", "on", "sample", string(v.groupOf(v1beta2.ProcessClassStorage).FaultDomain), "--for", "2h")
+	"locks allow":   {prepare: func(v *commandstest.Vault) { v.Locked(); v.Run("locks", "deny", "sample", "dc2") }},
+	"locks deny":    {prepare: func(v *commandstest.Vault) { v.Locked() }},
+	"locks release": {prepare: func(v *commandstest.Vault) { v.Locked(); commandstest.LockOf("dc1", "me@here", time.Hour)(v.Given) }},
+	"locks take":    {prepare: func(v *commandstest.Vault) { v.Locked() }},
+	"maintenance off": {prepare: func(v *commandstest.Vault) {
+		v.Run("maintenance", "on", "sample", string(v.GroupOf(v1beta2.ProcessClassStorage).FaultDomain), "--for", "2h")
 	}},
-	"restore abort": {given: restoring, line: "restore abort again", typed: "again\n"},
-	"restore start": {given: restorable, line: "restore start again --yes"},
-	"uncordon":      {prepare: func(v *vault) { v.cluster.Cordoned = map[string]bool{"node-3": true} }},
+	"restore abort": {given: commandstest.Restoring, line: "restore abort again", typed: "again\n"},
+	"restore start": {given: commandstest.Restorable, line: "restore start again --yes"},
+	"uncordon":      {prepare: func(v *commandstest.Vault) { v.Cluster.Cordoned = map[string]bool{"node-3": true} }},
 }
 
 // open returns the scene of a command.
-func (s scene) open(t *testing.T) *vault {
+func (s scene) open(t *testing.T) *commandstest.Vault {
 	t.Helper()
 	given := s.given
 	if given == nil {
-		given = newVault
+		given = commandstest.NewVault
 	}
 	v := given(t)
-	v.cluster.Tick(20 * time.Minute) // since the last recovery
+	v.Cluster.Tick(20 * time.Minute) // since the last recovery
 	if s.prepare != nil {
 		s.prepare(v)
-		v.cluster.Tick(20 * time.Minute)
+		v.Cluster.Tick(20 * time.Minute)
 	}
 	if s.typed != "" {
-		v.input = &s.typed
+		v.Input = &s.typed
 	}
 	return v
-}
-
-// inRegions has the spec name regions that the database does not have yet.
-func (v *vault) inRegions(database, primary string) {
-	region := func(dc string, priority int) v1beta2.Region {
-		return v1beta2.Region{Datacenters: []v1beta2.DataCenter{{ID: dc, Priority: priority}}}
-	}
-	spec := &v.cluster.Resource.Spec
-	spec.DataCenter, spec.LockOptions.DisableLocks = database, new(true)
-	spec.DatabaseConfiguration.UsableRegions = 2
-	spec.DatabaseConfiguration.Regions = []v1beta2.Region{region(database, 0), region(primary, 1)}
-}
-
-// locked makes the cluster one of several control-plane instances of its database.
-func (v *vault) locked() {
-	v.cluster.Resource.Spec.ProcessGroupIDPrefix, v.cluster.Resource.Spec.LockOptions.DisableLocks = "dc1", new(bool)
 }
 
 // The gates are evaluated immediately before the first change, and an operation of another run is respected, whatever
@@ -214,32 +148,32 @@ func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
 func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.Declaration) bool {
 	t.Helper()
 	v := scenes[session.PathOf(cmd)].open(t)
-	of := v.attend()
-	words, to := v.exampleWords(line, t.TempDir())
+	of := v.Attend()
+	words, to := v.ExampleWords(line, t.TempDir())
 	passes := slices.ContainsFunc(words, func(w string) bool {
 		return strings.HasPrefix(w, "--dry-run") || slices.Contains([]string{"--watch", "--plan", "--coexist", "--join"}, w)
 	})
 	if words == nil || to != "" || passes {
 		return false
 	}
-	if v.input == nil && cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
+	if v.Input == nil && cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
 		words = append(words, "--yes")
 	}
 	run := func() int {
-		of.begun = 0
+		of.Begun = 0
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, &exit.InterruptedError{Signal: os.Interrupt})
 		defer cancel()
-		v.runIn(ctx, words...)
-		return of.begun
+		v.RunIn(ctx, words...)
+		return of.Begun
 	}
-	of.other = &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}
+	of.Other = &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}
 	if _, alone := d.Lacks[session.OneOperation]; !alone && run() > 0 {
-		t.Errorf("%s acts beside the operation of another run: %s%s", line, &v.out, &v.err)
+		t.Errorf("%s acts beside the operation of another run: %s%s", line, &v.Out, &v.Err)
 	}
-	of.other, of.refuses = nil, true
+	of.Other, of.Refuses = nil, true
 	if _, ungated := d.Lacks[session.GatedByOperators]; !ungated && run() > 0 {
-		t.Errorf("%s acts although an operator runs: %s%s", line, &v.out, &v.err)
+		t.Errorf("%s acts although an operator runs: %s%s", line, &v.Out, &v.Err)
 	}
-	of.refuses = false
+	of.Refuses = false
 	return run() > 0
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"strings"
@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 )
 
 // longestHelpLine keeps help readable on narrow terminals.
@@ -15,7 +18,7 @@ const longestHelpLine = 92
 
 // Descriptions of flags are noun phrases, or begin with "If true, " for a boolean.
 func TestFlagsAreDescribedAsNounPhrases(t *testing.T) {
-	eachCommand(newRoot(newGiven(t).environment()), func(cmd *cobra.Command) {
+	eachCommand(commands.NewRoot(commandstest.NewGiven(t).Environment()), func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if fault := faultOfUsage(f); fault != "" && ours(cmd, f) {
 				t.Errorf("%s --%s: %q %s", cmd.CommandPath(), f.Name, f.Usage, fault)
@@ -46,7 +49,7 @@ func faultOfUsage(f *pflag.Flag) string {
 }
 
 func TestHelpHasNoQuestionsAndNoOverlongLines(t *testing.T) {
-	eachCommand(newRoot(newGiven(t).environment()), func(cmd *cobra.Command) {
+	eachCommand(commands.NewRoot(commandstest.NewGiven(t).Environment()), func(cmd *cobra.Command) {
 		if strings.Contains(cmd.Long, "?\n") || strings.Contains(cmd.Long, "? ") && !strings.Contains(cmd.Long, "? means") {
 			t.Errorf("%s: Long has a question", cmd.CommandPath())
 		}

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"regexp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -17,7 +18,7 @@ func hintsIn(t *testing.T, text string) (all [][]string) {
 	t.Helper()
 	for _, found := range hinted.FindAllStringSubmatch(text, -1) {
 		var words []string
-		for _, word := range exampleWord.FindAllString(found[1], -1) {
+		for _, word := range commandstest.ExampleWord.FindAllString(found[1], -1) {
 			words = append(words, strings.Trim(word, `'"`))
 		}
 		all = append(all, words)
@@ -41,14 +42,14 @@ func TestHintsKeepTheFlagsOfTheConnection(t *testing.T) {
 	}
 	for line, denied := range lines {
 		t.Run(line, func(t *testing.T) {
-			g := up(t)
-			g.denied = denied
-			file := g.kubeconfig()
+			g := commandstest.Up(t)
+			g.Denied = denied
+			file := g.Kubeconfig()
 			typed := []string{"--kubeconfig", file, "--context", "test", "--user", "u1", "--as", "bob", "--as-group", "g1", "--as-group", "g2", "--token", "secret"}
-			g.cluster.Resource.Status.ProcessGroups[1].MarkForRemoval(g.cluster.Now())
-			id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
-			g.run(append(strings.Fields(strings.ReplaceAll(line, "GROUP", id)), typed...)...)
-			printed := g.out.String() + g.err.String()
+			g.Cluster.Resource.Status.ProcessGroups[1].MarkForRemoval(g.Cluster.Now())
+			id := string(g.Cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
+			g.Run(append(strings.Fields(strings.ReplaceAll(line, "GROUP", id)), typed...)...)
+			printed := g.Out.String() + g.Err.String()
 			if strings.Contains(printed, "secret") {
 				t.Errorf("a token is printed: %s", printed)
 			}
@@ -56,7 +57,7 @@ func TestHintsKeepTheFlagsOfTheConnection(t *testing.T) {
 			if len(hints) == 0 {
 				t.Fatalf("no command is printed: %s", printed)
 			}
-			g.denied = nil
+			g.Denied = nil
 			for _, words := range hints {
 				for _, flag := range [][]string{{"--kubeconfig", file}, {"--context", "test"}, {"--user", "u1"}, {"--as", "bob"}, {"--as-group", "g1"}, {"--as-group", "g2"}} {
 					if i := slices.Index(words, flag[0]); i < 0 || !slices.Contains(words, flag[1]) {
@@ -66,8 +67,8 @@ func TestHintsKeepTheFlagsOfTheConnection(t *testing.T) {
 				if words[1] != "fdb" {
 					continue
 				}
-				if code := g.run(words[2:]...); code == exit.ExitInternal || code == exit.ExitUsage {
-					t.Errorf("%v: exit code %d: %s", words, code, &g.err)
+				if code := g.Run(words[2:]...); code == exit.ExitInternal || code == exit.ExitUsage {
+					t.Errorf("%v: exit code %d: %s", words, code, &g.Err)
 				}
 			}
 		})

@@ -1,7 +1,6 @@
-package commands
+package commands_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,38 +12,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const inCluster = "../../manifests/in-cluster"
-
-// manifests are all objects of a manifest file. A field that Kubernetes does not know,
-// or one that is there twice, is an error.
-func manifests(t *testing.T, path string) []runtime.Object {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder := serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
-	var objects []runtime.Object
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		o, _, err := decoder.Decode([]byte(document), nil, nil)
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		objects = append(objects, o)
-	}
-	return objects
-}
 
 func TestAllManifestsDecodeStrictly(t *testing.T) {
 	for _, pattern := range []string{inCluster + "/*.yaml", "../../manifests/rbac/*.yaml"} {
@@ -53,7 +31,7 @@ func TestAllManifestsDecodeStrictly(t *testing.T) {
 			t.Fatalf("%s: %v, %v", pattern, files, err)
 		}
 		for _, file := range files {
-			manifests(t, file)
+			commandstest.Manifests(t, file)
 		}
 	}
 }
@@ -61,15 +39,15 @@ func TestAllManifestsDecodeStrictly(t *testing.T) {
 // podTemplates are the pods that the manifests run, by file.
 func podTemplates(t *testing.T) map[string]corev1.PodTemplateSpec {
 	t.Helper()
-	deployment := manifests(t, inCluster+"/deployment.yaml")[0].(*appsv1.Deployment)
-	cron := manifests(t, inCluster+"/cronjob.yaml")[0].(*batchv1.CronJob)
+	deployment := commandstest.Manifests(t, inCluster+"/deployment.yaml")[0].(*appsv1.Deployment)
+	cron := commandstest.Manifests(t, inCluster+"/cronjob.yaml")[0].(*batchv1.CronJob)
 	return map[string]corev1.PodTemplateSpec{"deployment.yaml": deployment.Spec.Template, "cronjob.yaml": cron.Spec.JobTemplate.Spec.Template}
 }
 
 // detectorTemplate is the pod of the jobs of a failure detector, which no manifest has.
 func detectorTemplate(t *testing.T) corev1.PodTemplateSpec {
 	t.Helper()
-	c := newCluster(t).Resource
+	c := commandstest.NewCluster(t).Resource
 	c.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	normalized, err := c.Normalized()
 	if err != nil {
@@ -116,29 +94,29 @@ func TestTheCommandLinesOfTheManifestsRun(t *testing.T) {
 			}
 			// The simulation is not read concurrently; TestTheDumpVolumeOfTheDeploymentExceedsTheDumpLimit has this flag.
 			args = slices.DeleteFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--dump-dir=") })
-			w := &watched{given: newGiven(t)}
+			w := &commandstest.Watched{Given: commandstest.NewGiven(t)}
 			if slices.Contains(args, "--watch") {
-				if code := w.run(args[2:]...); code != exit.ExitDone {
-					t.Errorf("exit code %d: %s", code, &w.err)
+				if code := w.Run(args[2:]...); code != exit.ExitDone {
+					t.Errorf("exit code %d: %s", code, &w.Err)
 				}
-			} else if code := w.given.run(args...); code != exit.ExitDone {
-				t.Errorf("exit code %d: %s", code, &w.err)
+			} else if code := w.Given.Run(args...); code != exit.ExitDone {
+				t.Errorf("exit code %d: %s", code, &w.Err)
 			}
 		})
 	}
 }
 
 func TestTheCommandLineOfTheFailureDetectorRuns(t *testing.T) {
-	g, args := up(t), detectorTemplate(t).Spec.Containers[0].Args
+	g, args := commandstest.Up(t), detectorTemplate(t).Spec.Containers[0].Args
 	for i := range args {
 		args[i] = strings.ReplaceAll(args[i], "$(NAMESPACE)", "fdb")
 	}
-	if code := g.run(args...); code != exit.ExitDone {
-		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	if code := g.Run(args...); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
-	delete(g.cluster.Pods, "sample-"+g.storage()[0])
-	if code := g.run(args...); code != exit.ExitDone || !strings.Contains(g.out.String(), "RecordFailures") {
-		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	delete(g.Cluster.Pods, "sample-"+g.Storage()[0])
+	if code := g.Run(args...); code != exit.ExitDone || !strings.Contains(g.Out.String(), "RecordFailures") {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 }
 
@@ -150,7 +128,7 @@ func TestTheDumpVolumeOfTheDeploymentExceedsTheDumpLimit(t *testing.T) {
 	if at < 0 {
 		t.Fatalf("no mount for %v", spec.Containers[0].Args)
 	}
-	root := newRoot(newGiven(t).environment())
+	root := commands.NewRoot(commandstest.NewGiven(t).Environment())
 	reconcile, _, err := root.Find([]string{"reconcile"})
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +155,7 @@ func TestTheProbesUseTheServedPathsAndPort(t *testing.T) {
 
 func TestRoleBindingsReferToTheRolesOfTheManifests(t *testing.T) {
 	var bound []string
-	for _, o := range manifests(t, inCluster+"/access.yaml") {
+	for _, o := range commandstest.Manifests(t, inCluster+"/access.yaml") {
 		switch o := o.(type) {
 		case *rbacv1.RoleBinding:
 			bound = append(bound, o.RoleRef.Kind+" "+o.RoleRef.Name)
@@ -189,7 +167,7 @@ func TestRoleBindingsReferToTheRolesOfTheManifests(t *testing.T) {
 	}
 	var there []string
 	for _, file := range []string{"reconcile.yaml", "watch.yaml", "find-operators.yaml"} {
-		switch o := manifests(t, "../../manifests/rbac/"+file)[0].(type) {
+		switch o := commandstest.Manifests(t, "../../manifests/rbac/"+file)[0].(type) {
 		case *rbacv1.Role:
 			there = append(there, "Role "+o.Name)
 		case *rbacv1.ClusterRole:
@@ -202,8 +180,8 @@ func TestRoleBindingsReferToTheRolesOfTheManifests(t *testing.T) {
 }
 
 func TestTheFailureDetectorRoleBindingMatchesItsServiceAccount(t *testing.T) {
-	binding, ok := manifests(t, inCluster+"/failure-detector.yaml")[0].(*rbacv1.RoleBinding)
-	role, is := manifests(t, "../../manifests/rbac/detect-failures.yaml")[0].(*rbacv1.Role)
+	binding, ok := commandstest.Manifests(t, inCluster+"/failure-detector.yaml")[0].(*rbacv1.RoleBinding)
+	role, is := commandstest.Manifests(t, "../../manifests/rbac/detect-failures.yaml")[0].(*rbacv1.Role)
 	if !ok || !is || binding.RoleRef.Name != role.Name || detectorTemplate(t).Spec.ServiceAccountName != "kubectl-fdb" {
 		t.Fatalf("got %+v and %+v", binding, role)
 	}

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"os"
@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 )
 
 // k9sPlugin is what K9s knows of a plugin.
@@ -63,7 +66,7 @@ func TestK9sPluginsRunCommandsThatExist(t *testing.T) {
 	taken := map[string][]string{"": {"Shift-N", "Shift-A", "Shift-P"}, "nodes": {"Shift-R", "Shift-C", "Shift-M", "Shift-O"}}
 	for name, p := range k9sPlugins(t) {
 		words := p.line()
-		root := newRoot(newGiven(t).environment())
+		root := commands.NewRoot(commandstest.NewGiven(t).Environment())
 		cmd, rest, err := root.Find(words)
 		if err != nil || cmd == root || len(words) == 0 {
 			t.Errorf("%s runs %q: %v", name, words, err)

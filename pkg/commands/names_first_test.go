@@ -1,9 +1,10 @@
-package commands
+package commands_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -26,11 +27,11 @@ func TestNamesAreCheckedBeforeApprovalIsRequired(t *testing.T) {
 		"backup status unknown":                   "FoundationDBBackup unknown not found",
 	} {
 		t.Run(line, func(t *testing.T) {
-			v := newVault(t)
-			code := v.run(strings.Fields(line)...)
-			text := v.err.String()
-			if code != exit.ExitUsage || strings.Count(text, want) != 1 || v.out.Len() > 0 {
-				t.Errorf("exit code %d, want %q once: %s%s", code, want, text, &v.out)
+			v := commandstest.NewVault(t)
+			code := v.Run(strings.Fields(line)...)
+			text := v.Err.String()
+			if code != exit.ExitUsage || strings.Count(text, want) != 1 || v.Out.Len() > 0 {
+				t.Errorf("exit code %d, want %q once: %s%s", code, want, text, &v.Out)
 			}
 		})
 	}
@@ -44,23 +45,12 @@ func TestApprovalIsRequiredBeforeAnythingIsChanged(t *testing.T) {
 		"coordinators change sample",
 	} {
 		t.Run(line, func(t *testing.T) {
-			v := newVault(t)
-			v.cluster.Acted = nil
-			code := v.run(strings.Fields(strings.ReplaceAll(line, "STORAGE", v.group("storage")))...)
-			if code != exit.ExitUnconfirmed || !strings.Contains(v.err.String(), "nothing was changed") || len(v.cluster.Acted) > 0 {
-				t.Errorf("exit code %d: %s%s, did %v", code, &v.out, &v.err, v.cluster.Acted)
+			v := commandstest.NewVault(t)
+			v.Cluster.Acted = nil
+			code := v.Run(strings.Fields(strings.ReplaceAll(line, "STORAGE", v.Group("storage")))...)
+			if code != exit.ExitUnconfirmed || !strings.Contains(v.Err.String(), "nothing was changed") || len(v.Cluster.Acted) > 0 {
+				t.Errorf("exit code %d: %s%s, did %v", code, &v.Out, &v.Err, v.Cluster.Acted)
 			}
 		})
 	}
-}
-
-// group returns the ID of the first process group of a class.
-func (v *vault) group(class string) string {
-	for _, g := range v.cluster.Resource.Status.ProcessGroups {
-		if string(g.ProcessClass) == class {
-			return string(g.ProcessGroupID)
-		}
-	}
-	v.t.Fatalf("no %s process group", class)
-	return ""
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -34,23 +35,23 @@ func TestThePipelineScriptRollsOutAChange(t *testing.T) {
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Fatal(diff)
 	}
-	g := up(t)
-	g.cluster.Resource.Spec.ProcessCounts.Storage = 4
-	g.cluster.Resource.Generation++
+	g := commandstest.Up(t)
+	g.Cluster.Resource.Spec.ProcessCounts.Storage = 4
+	g.Cluster.Resource.Generation++
 	plan := filepath.Join(t.TempDir(), "plan.json")
 	for i, code := range []int{exit.ExitDone, exit.ExitNo, exit.ExitDone} {
 		line := strings.NewReplacer(`"$cluster"`, "sample", `"$plan"`, plan, `"${TIMEOUT:-1h}"`, "1h", `"${REASON:-pipeline ${RUN_URL:-}}"`, "pipeline", `"$@"`, "-n fdb").Replace(lines[i])
-		g.out.Reset()
-		if got := g.run(strings.Fields(line)...); got != code {
-			t.Fatalf("%s: exit code %d, want %d: %s%s", line, got, code, &g.out, &g.err)
+		g.Out.Reset()
+		if got := g.Run(strings.Fields(line)...); got != code {
+			t.Fatalf("%s: exit code %d, want %d: %s%s", line, got, code, &g.Out, &g.Err)
 		}
 		if i == 1 {
-			if err := os.WriteFile(plan, g.out.Bytes(), 0o600); err != nil {
+			if err := os.WriteFile(plan, g.Out.Bytes(), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if n := len(g.cluster.Resource.Status.ProcessGroups); n != 10 {
+	if n := len(g.Cluster.Resource.Status.ProcessGroups); n != 10 {
 		t.Errorf("%d process groups, want 10", n)
 	}
 }

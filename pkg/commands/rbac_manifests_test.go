@@ -1,20 +1,19 @@
-package commands
+package commands_test
 
 import (
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func TestTheReconcileRoleGrantsTheRequiredPermissions(t *testing.T) {
-	rules := rulesOf(t, "reconcile.yaml")
+	rules := commandstest.RulesOf(t, "reconcile.yaml")
 	for _, p := range session.ReconcilePermissions() {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml does not grant %q", p)
@@ -34,7 +33,7 @@ func TestTheReconcileRoleGrantsNoUnusedPermission(t *testing.T) {
 	beyond = append(beyond, session.DetectorPermissions()...)  // clusters with a failure detector
 	beyond = append(beyond, session.NamespacePermissions()...) // to name the rule that refuses an object
 	beyond = append(beyond, session.WaitPermissions()...)      // --wait, which is slower without them
-	for _, p := range permissionsOf(rulesOf(t, "reconcile.yaml")) {
+	for _, p := range commandstest.PermissionsOf(commandstest.RulesOf(t, "reconcile.yaml")) {
 		if !slices.Contains(needed, p) && !slices.Contains(beyond, p) {
 			t.Errorf("manifests/rbac/reconcile.yaml grants %q, which no pass asks for", p)
 		}
@@ -42,13 +41,13 @@ func TestTheReconcileRoleGrantsNoUnusedPermission(t *testing.T) {
 }
 
 func TestTheWatchRolesGrantTheRequiredPermissions(t *testing.T) {
-	rules := slices.Concat(rulesOf(t, "reconcile.yaml"), rulesOf(t, "watch.yaml"))
+	rules := slices.Concat(commandstest.RulesOf(t, "reconcile.yaml"), commandstest.RulesOf(t, "watch.yaml"))
 	for _, p := range append(session.ReconcilePermissions(), session.WatchPermissions()...) {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac does not grant %q to a watch", p)
 		}
 	}
-	for _, p := range permissionsOf(rulesOf(t, "watch.yaml")) {
+	for _, p := range commandstest.PermissionsOf(commandstest.RulesOf(t, "watch.yaml")) {
 		if !slices.Contains(session.WatchPermissions(), p) {
 			t.Errorf("manifests/rbac/watch.yaml grants %q, which no watch asks for", p)
 		}
@@ -57,14 +56,14 @@ func TestTheWatchRolesGrantTheRequiredPermissions(t *testing.T) {
 
 func TestTheBackupRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	needed := slices.Concat(session.BackupPermissions(), session.RestorePermissions(), session.RestoreAtPermissions(), apply.FindResourcePermissions(), apply.AbortPermissions())
-	rules := rulesOf(t, "backups.yaml")
+	rules := commandstest.RulesOf(t, "backups.yaml")
 	for _, p := range needed {
 		if !granted(rules, p) {
 			t.Errorf("manifests/rbac/backups.yaml does not grant %q", p)
 		}
 	}
 	audit := []session.Permission{{Verb: "create", Resource: "events"}, {Verb: "patch", Resource: "events"}}
-	for _, p := range permissionsOf(rules) {
+	for _, p := range commandstest.PermissionsOf(rules) {
 		if !slices.Contains(append(audit, needed...), p) {
 			t.Errorf("manifests/rbac/backups.yaml grants %q, which no pass asks for", p)
 		}
@@ -72,7 +71,7 @@ func TestTheBackupRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 }
 
 func TestThePauseRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	granted := permissionsOf(rulesOf(t, "pause.yaml"))
+	granted := commandstest.PermissionsOf(commandstest.RulesOf(t, "pause.yaml"))
 	for _, p := range session.PausePermissions() {
 		if !slices.Contains(granted, p) {
 			t.Errorf("manifests/rbac/pause.yaml does not grant %q", p)
@@ -89,7 +88,7 @@ func TestThePauseRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 
 // Together with the Role for reconciling.
 func TestTheFailoverRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	granted := permissionsOf(rulesOf(t, "failover.yaml"))
+	granted := commandstest.PermissionsOf(commandstest.RulesOf(t, "failover.yaml"))
 	for _, p := range session.FailoverPermissions() {
 		if !slices.Contains(append(granted, session.ReconcilePermissions()...), p) {
 			t.Errorf("manifests/rbac/failover.yaml does not grant %q", p)
@@ -103,7 +102,7 @@ func TestTheFailoverRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 }
 
 func TestTheFailureDetectorRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	rules := rulesOf(t, "detect-failures.yaml")
+	rules := commandstest.RulesOf(t, "detect-failures.yaml")
 	needed := session.DetectPermissions()
 	for _, p := range needed {
 		if !granted(rules, p) {
@@ -116,7 +115,7 @@ func TestTheFailureDetectorRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.
 		{Verb: "patch", Resource: "pods"},                                                // since when a node is tainted
 		{Verb: "create", Resource: "events"}, {Verb: "patch", Resource: "events"},
 	}
-	for _, p := range permissionsOf(rules) {
+	for _, p := range commandstest.PermissionsOf(rules) {
 		if !slices.Contains(append(beyond, needed...), p) {
 			t.Errorf("manifests/rbac/detect-failures.yaml grants %q, which no detection asks for", p)
 		}
@@ -124,7 +123,7 @@ func TestTheFailureDetectorRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.
 }
 
 func TestTheReadRoleGrantsOnlyReadsExecAndPortForward(t *testing.T) {
-	for _, p := range permissionsOf(rulesOf(t, "read.yaml")) {
+	for _, p := range commandstest.PermissionsOf(commandstest.RulesOf(t, "read.yaml")) {
 		asks := p.Resource == "pods" && (p.Subresource == "exec" || p.Subresource == "portforward")
 		if !asks && p.Verb != "get" && p.Verb != "list" {
 			t.Errorf("manifests/rbac/read.yaml grants %q", p)
@@ -133,11 +132,11 @@ func TestTheReadRoleGrantsOnlyReadsExecAndPortForward(t *testing.T) {
 }
 
 func TestTheDumpRoleGrantsOnlyTheReadsThatADumpRequires(t *testing.T) {
-	requested, found := session.FindNeeds(newRoot(newGiven(t).environment()), "dump")
+	requested, found := session.FindNeeds(commands.NewRoot(commandstest.NewGiven(t).Environment()), "dump")
 	if !found {
 		t.Fatal("dump declares no permissions")
 	}
-	for _, p := range permissionsOf(rulesOf(t, "dump.yaml")) {
+	for _, p := range commandstest.PermissionsOf(commandstest.RulesOf(t, "dump.yaml")) {
 		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested.Needs, func(r session.Requirement) bool { return r.Permission == p }) {
 			t.Errorf("manifests/rbac/dump.yaml grants %q, which no dump asks for", p)
 		}
@@ -145,35 +144,35 @@ func TestTheDumpRoleGrantsOnlyTheReadsThatADumpRequires(t *testing.T) {
 }
 
 func TestTheRunStateRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	if got := permissionsOf(rulesOf(t, "run-state.yaml")); !slices.Equal(session.RunStatePermissions(), got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "run-state.yaml")); !slices.Equal(session.RunStatePermissions(), got) {
 		t.Errorf("manifests/rbac/run-state.yaml grants %v, want %v", got, session.RunStatePermissions())
 	}
 }
 
 func TestTheFindOperatorsRoleOnlyListsDeploymentsAndLeases(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Group: "apps", Resource: "deployments"}, {Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}}
-	if got := permissionsOf(rulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "find-operators.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/find-operators.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheReadNodesRoleOnlyListsNodes(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Resource: "nodes"}}
-	if got := permissionsOf(rulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "read-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheReadVolumesRoleOnlyReadsVolumes(t *testing.T) {
 	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}}
-	if got := permissionsOf(rulesOf(t, "read-volumes.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "read-volumes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/read-volumes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheFirstVolumesRoleOnlyLists(t *testing.T) {
 	want := []session.Permission{{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}, {Verb: "list", Resource: "persistentvolumes"}}
-	if got := permissionsOf(rulesOf(t, "first-volumes.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "first-volumes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/first-volumes.yaml grants %v, want %v", got, want)
 	}
 }
@@ -183,28 +182,28 @@ func TestTheBudgetAndStorageClassReadRolesOnlyList(t *testing.T) {
 		"read-disruption-budgets.yaml": session.BudgetPermissions()[0],
 		"read-storage-classes.yaml":    {Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"},
 	} {
-		if got := permissionsOf(rulesOf(t, file)); !slices.Equal([]session.Permission{want}, got) {
+		if got := commandstest.PermissionsOf(commandstest.RulesOf(t, file)); !slices.Equal([]session.Permission{want}, got) {
 			t.Errorf("manifests/rbac/%s grants %v, want %v", file, got, want)
 		}
 	}
 }
 
 func TestTheEvictPodsRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	if got, want := permissionsOf(rulesOf(t, "evict-pods.yaml")), session.EvictPermissions(); !slices.Equal(want, got) {
+	if got, want := commandstest.PermissionsOf(commandstest.RulesOf(t, "evict-pods.yaml")), session.EvictPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/evict-pods.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheCordonRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := append(session.NodePermissions(), session.Permission{Verb: "list", Resource: "pods"})
-	if got := permissionsOf(rulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "cordon-nodes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/cordon-nodes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheGarbageCollectionRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := append(session.GarbagePermissions(), session.Permission{Verb: "list", Resource: "configmaps"})
-	got := permissionsOf(rulesOf(t, "gc.yaml"))
+	got := commandstest.PermissionsOf(commandstest.RulesOf(t, "gc.yaml"))
 	for _, p := range want {
 		if !slices.Contains(got, p) {
 			t.Errorf("manifests/rbac/gc.yaml does not grant %q", p)
@@ -217,62 +216,30 @@ func TestTheGarbageCollectionRoleGrantsTheRequiredPermissionsAndNoMore(t *testin
 
 func TestTheRecoverVolumesRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
 	want := []session.Permission{{Verb: "get", Resource: "persistentvolumes"}, {Verb: "list", Resource: "persistentvolumes"}, {Verb: "patch", Resource: "persistentvolumes"}}
-	if got := permissionsOf(rulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {
+	if got := commandstest.PermissionsOf(commandstest.RulesOf(t, "recover-volumes.yaml")); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/recover-volumes.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheRoleForCertificatesReadsNamedSecretsOnly(t *testing.T) {
-	rules := rulesOf(t, "read-certificates.yaml")
-	if got, want := permissionsOf(rules), []session.Permission{{Verb: "get", Resource: "secrets"}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
+	rules := commandstest.RulesOf(t, "read-certificates.yaml")
+	if got, want := commandstest.PermissionsOf(rules), []session.Permission{{Verb: "get", Resource: "secrets"}}; !slices.Equal(want, got) || len(rules[0].ResourceNames) == 0 {
 		t.Errorf("manifests/rbac/read-certificates.yaml grants %v of %v, want %v of named ones", got, rules[0].ResourceNames, want)
 	}
 }
 
-// rulesOf reads the rules of the one role in a manifest; a ClusterRole reads the same.
-func rulesOf(t *testing.T, name string) []rbacv1.PolicyRule {
-	t.Helper()
-	text, err := os.ReadFile("../../manifests/rbac/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var role rbacv1.Role
-	if err := yaml.UnmarshalStrict(text, &role); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	if len(role.Rules) == 0 {
-		t.Fatalf("%s has no rules", name)
-	}
-	return role.Rules
-}
-
 func granted(rules []rbacv1.PolicyRule, p session.Permission) bool {
-	return slices.Contains(permissionsOf(rules), p)
-}
-
-func permissionsOf(rules []rbacv1.PolicyRule) []session.Permission {
-	var powers []session.Permission
-	for _, r := range rules {
-		for _, group := range r.APIGroups {
-			for _, path := range r.Resources {
-				resource, subresource, _ := strings.Cut(path, "/")
-				for _, verb := range r.Verbs {
-					powers = append(powers, session.Permission{Verb: verb, Group: group, Resource: resource, Subresource: subresource})
-				}
-			}
-		}
-	}
-	return powers
+	return slices.Contains(commandstest.PermissionsOf(rules), p)
 }
 
 func TestTheDisruptionBudgetRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	if got, want := permissionsOf(rulesOf(t, "disruption-budgets.yaml")), session.BudgetPermissions(); !slices.Equal(want, got) {
+	if got, want := commandstest.PermissionsOf(commandstest.RulesOf(t, "disruption-budgets.yaml")), session.BudgetPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/disruption-budgets.yaml grants %v, want %v", got, want)
 	}
 }
 
 func TestTheEvictionWebhookRoleGrantsTheRequiredPermissionsAndNoMore(t *testing.T) {
-	if got, want := permissionsOf(rulesOf(t, "evictions.yaml")), session.WebhookPermissions(); !slices.Equal(want, got) {
+	if got, want := commandstest.PermissionsOf(commandstest.RulesOf(t, "evictions.yaml")), session.WebhookPermissions(); !slices.Equal(want, got) {
 		t.Errorf("manifests/rbac/evictions.yaml grants %v, want %v", got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"slices"
@@ -9,22 +9,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 const forbidsHostPID = "--allow-host-pid=false"
 
-// shareHostPID has storage pods see the processes of their node.
-func (g *given) shareHostPID() {
-	g.cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{
-		v1beta2.ProcessClassStorage: {PodTemplate: &corev1.PodTemplateSpec{Spec: corev1.PodSpec{HostPID: true}}},
-	}
-	g.cluster.Resource.Generation++
-}
-
 func TestNoCommandChangesAClusterWhoseTemplateTheRestrictionsForbid(t *testing.T) {
-	file := book(t, "- name: change\n  run: reconcile ${cluster} --yes\n")
+	file := commandstest.Book(t, "- name: change\n  run: reconcile ${cluster} --yes\n")
 	for _, args := range [][]string{
 		{"reconcile", "sample", "--yes"},
 		{"reconcile", "sample", "--yes", "--only", "AddPods,UpdateStatus"},
@@ -35,22 +29,22 @@ func TestNoCommandChangesAClusterWhoseTemplateTheRestrictionsForbid(t *testing.T
 		{"run", file, "--yes", "--state", t.TempDir() + "/state"},
 	} {
 		t.Run(strings.Join(args[:1], " "), func(t *testing.T) {
-			g := up(t)
-			g.shareHostPID()
+			g := commandstest.Up(t)
+			g.ShareHostPID()
 			if i := slices.Index(args, "storage-1"); i > 0 {
-				args[i] = g.storage()[0]
+				args[i] = g.Storage()[0]
 			}
 			if i := slices.Index(args, "node-1"); i > 0 {
-				args[i] = g.nodeOfStorage()
+				args[i] = g.NodeOfStorage()
 			}
-			before := len(g.cluster.Acted)
-			if code := g.run(append(args, forbidsHostPID)...); code == exit.ExitDone {
-				t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+			before := len(g.Cluster.Acted)
+			if code := g.Run(append(args, forbidsHostPID)...); code == exit.ExitDone {
+				t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 			}
-			if did := g.cluster.Acted[before:]; len(did) > 0 {
+			if did := g.Cluster.Acted[before:]; len(did) > 0 {
 				t.Errorf("did %v", did)
 			}
-			if text := g.out.String() + g.err.String(); !strings.Contains(text, "spec.processes[storage].podTemplate.spec.hostPID (true) is forbidden by "+forbidsHostPID) {
+			if text := g.Out.String() + g.Err.String(); !strings.Contains(text, "spec.processes[storage].podTemplate.spec.hostPID (true) is forbidden by "+forbidsHostPID) {
 				t.Errorf("names no field: %s", text)
 			}
 		})
@@ -58,63 +52,63 @@ func TestNoCommandChangesAClusterWhoseTemplateTheRestrictionsForbid(t *testing.T
 }
 
 func TestACommandWithoutRestrictionsAcceptsEveryTemplate(t *testing.T) {
-	g := up(t)
-	g.shareHostPID()
-	g.cluster.Acted = nil
-	if code := g.run("reconcile", "sample", "--yes"); code == exit.ExitRefused {
-		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	g := commandstest.Up(t)
+	g.ShareHostPID()
+	g.Cluster.Acted = nil
+	if code := g.Run("reconcile", "sample", "--yes"); code == exit.ExitRefused {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
-	if len(g.did("WriteStatus")) == 0 {
-		t.Errorf("did nothing: %s%s", &g.out, &g.err)
+	if len(g.Did("WriteStatus")) == 0 {
+		t.Errorf("did nothing: %s%s", &g.Out, &g.Err)
 	}
 }
 
 func TestThePlanShowsThePrivilegesOfTemplates(t *testing.T) {
-	g := up(t)
-	g.shareHostPID()
-	g.run("plan", "sample")
-	if want := "privileged: pod templates request more than their own pods: spec.processes[storage].podTemplate.spec.hostPID (true)"; !strings.Contains(strings.Join(strings.Fields(g.out.String()), " "), want) {
-		t.Errorf("the plan does not have %q: %s", want, &g.out)
+	g := commandstest.Up(t)
+	g.ShareHostPID()
+	g.Run("plan", "sample")
+	if want := "privileged: pod templates request more than their own pods: spec.processes[storage].podTemplate.spec.hostPID (true)"; !strings.Contains(strings.Join(strings.Fields(g.Out.String()), " "), want) {
+		t.Errorf("the plan does not have %q: %s", want, &g.Out)
 	}
-	if code := g.run("plan", "sample", forbidsHostPID); code == exit.ExitDone || !strings.Contains(g.out.String(), "blocked: CheckTemplates: ") {
-		t.Errorf("exit code %d: %s%s", code, &g.out, &g.err)
+	if code := g.Run("plan", "sample", forbidsHostPID); code == exit.ExitDone || !strings.Contains(g.Out.String(), "blocked: CheckTemplates: ") {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
-	g.run("check", "sample", "--rules", "SEC", forbidsHostPID)
+	g.Run("check", "sample", "--rules", "SEC", forbidsHostPID)
 	for _, want := range []string{"SEC-001", "SEC-002"} {
-		if !strings.Contains(g.out.String(), want) {
-			t.Errorf("check does not report %s: %s", want, &g.out)
+		if !strings.Contains(g.Out.String(), want) {
+			t.Errorf("check does not report %s: %s", want, &g.Out)
 		}
 	}
 }
 
 func TestNoCommandChangesABackupWhoseTemplateTheRestrictionsForbid(t *testing.T) {
-	v := newVault(t)
-	v.edit(func(b *v1beta2.FoundationDBBackup) {
+	v := commandstest.NewVault(t)
+	v.Edit(func(b *v1beta2.FoundationDBBackup) {
 		b.Spec.PodTemplateSpec = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: v1beta2.ContainerMain}}, ServiceAccountName: "cluster-admin-sa",
 		}}
 	})
 	const says = "spec.podTemplateSpec.spec.serviceAccountName (cluster-admin-sa) is forbidden: --allowed-service-account-names has default"
-	v.must(exit.ExitRefused, says, "reconcile", "fdbbackup/nightly", "--yes", "--allowed-service-account-names=default")
-	v.must(exit.ExitRefused, says, "backup", "start", "nightly", "--yes", "--allowed-service-account-names=default")
-	if len(v.ran) > 0 {
-		t.Errorf("ran %v", v.ran)
+	v.Must(exit.ExitRefused, says, "reconcile", "fdbbackup/nightly", "--yes", "--allowed-service-account-names=default")
+	v.Must(exit.ExitRefused, says, "backup", "start", "nightly", "--yes", "--allowed-service-account-names=default")
+	if len(v.Ran) > 0 {
+		t.Errorf("ran %v", v.Ran)
 	}
 }
 
 func TestTheEvictionWebhookReplacesNoGroupOfAForbiddenTemplate(t *testing.T) {
-	g := healthy(t)
-	g.shareHostPID()
-	id := g.groupOf(v1beta2.ProcessClassLog).ProcessGroupID
-	g.evictions(t, []string{g.cluster.Resource.ProcessGroup(id).PodName(g.cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="failed"} 1`, "--act", "--yes", forbidsHostPID)
-	if g.cluster.Resource.ProcessGroup(id).IsMarkedForRemoval() {
-		t.Errorf("%s is marked for removal: %s%s", id, &g.out, &g.err)
+	g := commandstest.Healthy(t)
+	g.ShareHostPID()
+	id := g.GroupOf(v1beta2.ProcessClassLog).ProcessGroupID
+	g.Evictions(t, []string{g.Cluster.Resource.ProcessGroup(id).PodName(g.Cluster.Resource)}, `kubectl_fdb_eviction_acts_total{result="failed"} 1`, "--act", "--yes", forbidsHostPID)
+	if g.Cluster.Resource.ProcessGroup(id).IsMarkedForRemoval() {
+		t.Errorf("%s is marked for removal: %s%s", id, &g.Out, &g.Err)
 	}
 }
 
 func TestHintsRepeatTheRestrictions(t *testing.T) {
-	g := up(t)
-	e := g.environment()
+	g := commandstest.Up(t)
+	e := g.Environment()
 	e.Global.Templates.ForbidHostPID, e.Global.Templates.Accounts = true, []string{"fdb-kubernetes"}
 	if got := e.Command("exec", "sample", "--", "ls"); !strings.Contains(got, "exec sample --allow-host-pid=false --allowed-service-account-names=fdb-kubernetes") || !strings.HasSuffix(got, "-- ls") {
 		t.Errorf("got %q", got)
@@ -130,7 +124,7 @@ func TestTheInClusterManifestsRestrictPodTemplates(t *testing.T) {
 	for file, template := range podTemplates(t) {
 		args[file] = template.Spec.Containers[0].Args
 	}
-	for _, o := range manifests(t, "../../manifests/eviction-webhook/webhook.yaml") {
+	for _, o := range commandstest.Manifests(t, "../../manifests/eviction-webhook/webhook.yaml") {
 		if d, is := o.(*appsv1.Deployment); is {
 			args["webhook.yaml"] = d.Spec.Template.Spec.Containers[0].Args
 		}
@@ -143,8 +137,8 @@ func TestTheInClusterManifestsRestrictPodTemplates(t *testing.T) {
 		"hostPath": {Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}}}},
 	}
 	for file, all := range args {
-		e := newGiven(t).environment()
-		cmd, rest, err := newRoot(e).Find(all)
+		e := commandstest.NewGiven(t).Environment()
+		cmd, rest, err := commands.NewRoot(e).Find(all)
 		if err == nil {
 			err = cmd.ParseFlags(rest)
 		}

@@ -48,7 +48,7 @@ import (
 func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
 	session.FitTerminal(env)
-	root := newRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
+	root := NewRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	words, err := inOurNames(root, args)
 	if err != nil {
 		printError(env, err, args)
@@ -113,7 +113,8 @@ func commandNames(parent *cobra.Command) []string {
 	return names
 }
 
-func newRoot(env *session.Env) *cobra.Command {
+// NewRoot returns the tree of all commands.
+func NewRoot(env *session.Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-fdb",
 		Short: "Reconcile FoundationDB clusters on Kubernetes",
@@ -168,7 +169,7 @@ resources on demand. No operator has to run.`,
 // newRun returns the command `run`, whose steps are command lines of this program.
 func newRun(env *session.Env) *cobra.Command {
 	return run.New(env, Run, run.Tree{
-		Root:   func() *cobra.Command { return newRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard())) },
+		Root:   func() *cobra.Command { return NewRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard())) },
 		Script: map[string]func(string) session.Effect{"cli": tools.EffectOfScript},
 	})
 }
@@ -293,9 +294,9 @@ func logClientGo(e *session.Env) {
 	klog.SetOutput(e.ErrOut)
 }
 
-// jsonRequested reports whether the arguments request JSON. It reads the words themselves, since
+// JSONRequested reports whether the arguments request JSON. It reads the words themselves, since
 // the command line may be invalid.
-func jsonRequested(args []string) bool {
+func JSONRequested(args []string) bool {
 	for i, arg := range args {
 		switch arg {
 		case "--":
@@ -319,7 +320,7 @@ func printError(e *session.Env, err error, args []string) {
 	if known := new(*exit.Error); errors.As(err, known) {
 		f.Hints, f.Printed, f.Differences = (*known).Hints, (*known).Printed, (*known).Differences
 	}
-	if jsonRequested(args) {
+	if JSONRequested(args) {
 		printErrorJSON(e, f)
 		return
 	}

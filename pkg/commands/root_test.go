@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -30,15 +32,15 @@ func TestAnInvalidCommandLinePrintsTheExpectedUsage(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := newGiven(t)
-			if code := g.run(tc.args...); code != exit.ExitUsage {
+			g := commandstest.NewGiven(t)
+			if code := g.Run(tc.args...); code != exit.ExitUsage {
 				t.Errorf("exit code %d, want %d", code, exit.ExitUsage)
 			}
-			if got := g.err.String(); got != tc.want {
+			if got := g.Err.String(); got != tc.want {
 				t.Errorf("stderr:\n%s\nwant:\n%s", got, tc.want)
 			}
-			if strings.TrimSpace(g.out.String()) != "" {
-				t.Errorf("stdout: %s", g.out.String())
+			if strings.TrimSpace(g.Out.String()) != "" {
+				t.Errorf("stdout: %s", g.Out.String())
 			}
 		})
 	}
@@ -46,26 +48,26 @@ func TestAnInvalidCommandLinePrintsTheExpectedUsage(t *testing.T) {
 
 // The API server names the first right that is missing, and never the others.
 func TestForbiddenErrorsHintAtAuthCanI(t *testing.T) {
-	g := up(t)
-	g.eventsHidden = forbidden
-	if code := g.run("events", "sample"); code != exit.ExitForbidden {
+	g := commandstest.Up(t)
+	g.EventsHidden = commandstest.ErrForbidden
+	if code := g.Run("events", "sample"); code != exit.ExitForbidden {
 		t.Errorf("exit code %d", code)
 	}
-	if got, want := g.err.String(), "hint: kubectl fdb auth can-i events -n fdb --context test\n"; !strings.HasSuffix(got, want) {
+	if got, want := g.Err.String(), "hint: kubectl fdb auth can-i events -n fdb --context test\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, and no %s", got, want)
 	}
 }
 
 // What else went wrong is not lost on the way to the hint.
 func TestThePermissionHintKeepsTheFullError(t *testing.T) {
-	g := newGiven(t)
+	g := commandstest.NewGiven(t)
 	inner := &exit.Error{Code: exit.ExitForbidden, Err: errors.New("cannot list nodes"), Printed: true}
-	env := g.environment()
-	status, _, err := newRoot(env).Find([]string{"status"})
+	env := g.Environment()
+	status, _, err := commands.NewRoot(env).Find([]string{"status"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = pointToRights(env, fmt.Errorf("after 3 of 5 groups: %w", inner), status)
+	err = commands.PointToRights(env, fmt.Errorf("after 3 of 5 groups: %w", inner), status)
 	led, is := errors.AsType[*exit.Error](err)
 	if !is || err.Error() != "after 3 of 5 groups: cannot list nodes" || !led.Printed || len(led.Hints) != 1 {
 		t.Errorf("%+v", err)

@@ -1,87 +1,22 @@
-package commands
+package commands_test
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/tools"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/schema"
 )
-
-// validators judge documents by kind. They are closed: a field that the schema does not
-// name fails as well.
-var validators = sync.OnceValue(func() map[string]*jsonschema.Schema {
-	all := map[string]*jsonschema.Schema{}
-	for _, kind := range tools.AllKinds() {
-		text, err := json.Marshal(kind.Schema(schema.Options{Closed: true}))
-		if err != nil {
-			panic(err)
-		}
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			panic(err)
-		}
-		c := jsonschema.NewCompiler()
-		c.DefaultDraft(jsonschema.Draft2020)
-		c.AssertFormat()
-		if err := c.AddResource("schema.json", document); err != nil {
-			panic(err)
-		}
-		all[kind.Name] = c.MustCompile("schema.json") // it is a schema itself, too
-	}
-	return all
-})
-
-// valid checks every document in a text, one after the other, and returns their kinds.
-func valid(t *testing.T, where string, text []byte) []string {
-	t.Helper()
-	var kinds []string
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	for {
-		var document map[string]any
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return kinds
-		}
-		if err != nil {
-			t.Errorf("%s: %v in %s", where, err, text)
-			return kinds
-		}
-		if frame, recorded := document["frame"].(map[string]any); recorded {
-			document = frame
-		}
-		kind, _ := document["kind"].(string)
-		if document["event"] != nil {
-			kind = "ReconcileEvent"
-		}
-		kinds = append(kinds, kind)
-		switch validator := validators()[kind]; {
-		case document["$schema"] != nil: // a schema, not one of our documents
-		case document["apiVersion"] == "v1": // of Kubernetes
-		case validator == nil:
-			t.Errorf("%s: a document of kind %q, which has no schema; pkg/ui/kinds.go lists them", where, kind)
-		default:
-			if err := validator.Validate(document); err != nil {
-				t.Errorf("%s: %v", where, err)
-			}
-		}
-	}
-}
 
 func TestEveryPrintedKindHasASchema(t *testing.T) {
 	var known []string
@@ -141,7 +76,7 @@ func TestGoldenFilesMatchTheirSchemas(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		if err == nil && bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"`+inspect.APIVersion+`"`)) {
-			found += len(valid(t, path, text))
+			found += len(commandstest.Valid(t, path, text))
 		}
 		return err
 	})
@@ -165,7 +100,7 @@ func TestJSONExamplesInTheDocsMatchTheirSchemas(t *testing.T) {
 		}
 		for _, m := range jsonFence.FindAllSubmatch(text, -1) {
 			if bytes.Contains(m[1], []byte(inspect.APIVersion)) || bytes.Contains(m[1], []byte(`"event"`)) {
-				found += len(valid(t, page, m[1]))
+				found += len(commandstest.Valid(t, page, m[1]))
 			}
 		}
 	}
@@ -197,7 +132,7 @@ func TestSchemaRejectsInvalidDocuments(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := validators()["KindList"].Validate(document); (err == nil) != tc.fits {
+			if err := commandstest.Validators()["KindList"].Validate(document); (err == nil) != tc.fits {
 				t.Errorf("fits: %v (%v), want %v", err == nil, err, tc.fits)
 			}
 		})
@@ -223,10 +158,10 @@ func TestSchemaCommand(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := newGiven(t)
-			g.env["KUBECONFIG"] = "/nowhere"
-			got := g.run(append([]string{"schema"}, tc.args...)...)
-			if output := g.out.String() + g.err.String(); got != tc.want || !strings.Contains(output, tc.says) {
+			g := commandstest.NewGiven(t)
+			g.Env["KUBECONFIG"] = "/nowhere"
+			got := g.Run(append([]string{"schema"}, tc.args...)...)
+			if output := g.Out.String() + g.Err.String(); got != tc.want || !strings.Contains(output, tc.says) {
 				t.Errorf("exit code %d, want %d, and %q\n%s", got, tc.want, tc.says, output)
 			}
 		})
@@ -235,11 +170,11 @@ func TestSchemaCommand(t *testing.T) {
 
 // Most fields come from the database, so without one most are null.
 func TestJSONOutputMatchesItsSchemasWithoutADatabase(t *testing.T) {
-	g := up(t)
+	g := commandstest.Up(t)
 	for _, args := range [][]string{{"status"}, {"status", "-A"}, {"get", "pg"}, {"plan"}} {
-		unresponsiveSession(g)
-		if g.run(append(args, "-o", "json")...); g.out.Len() == 0 {
-			t.Errorf("%q prints nothing: %s", args, &g.err)
+		commandstest.UnresponsiveSession(g)
+		if g.Run(append(args, "-o", "json")...); g.Out.Len() == 0 {
+			t.Errorf("%q prints nothing: %s", args, &g.Err)
 		}
 	}
 }

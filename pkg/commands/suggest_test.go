@@ -1,16 +1,17 @@
-package commands
+package commands_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 func TestAMistypedNameGetsADidYouMeanSuggestion(t *testing.T) {
-	g := up(t)
-	id := string(g.cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
-	pod := g.podsOf("storage")[0]
+	g := commandstest.Up(t)
+	id := string(g.Cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)
+	pod := g.PodsOf("storage")[0]
 	for line, meant := range map[string]string{
 		"status smaple":                            "sample",
 		"status sam":                               "sample",
@@ -37,13 +38,13 @@ func TestAMistypedNameGetsADidYouMeanSuggestion(t *testing.T) {
 		"wait sample --for no-condition=PodFailin": "PodFailing",
 		"auth role --for verson":                   "version",
 	} {
-		code := g.run(strings.Fields(line)...)
-		if text := g.err.String(); code != exit.ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {
+		code := g.Run(strings.Fields(line)...)
+		if text := g.Err.String(); code != exit.ExitUsage || !strings.Contains(text, "; did you mean ") || !strings.Contains(text[strings.Index(text, "did you mean"):], meant) {
 			t.Errorf("%s: exit code %d: %s", line, code, text)
 		}
 	}
-	if g.run("status", "other"); strings.Contains(g.err.String(), "did you mean") {
-		t.Errorf("nothing is like it: %s", &g.err)
+	if g.Run("status", "other"); strings.Contains(g.Err.String(), "did you mean") {
+		t.Errorf("nothing is like it: %s", &g.Err)
 	}
 }
 
@@ -55,9 +56,9 @@ func TestHintsOfErrorsNameTheContext(t *testing.T) {
 		"get pg sample --no-header":                "hint: kubectl fdb get process-groups --help\n",
 		"status a b":                               "hint: kubectl fdb status --help\n",
 	} {
-		g := up(t)
-		if code := g.run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.err.String(), want) {
-			t.Errorf("%s: exit code %d, want %q: %s", line, code, want, &g.err)
+		g := commandstest.Up(t)
+		if code := g.Run(strings.Fields(line)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) {
+			t.Errorf("%s: exit code %d, want %q: %s", line, code, want, &g.Err)
 		}
 	}
 }

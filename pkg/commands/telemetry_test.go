@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"context"
@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -25,9 +27,9 @@ func TestCommandsConnectToTheAPIServerOnly(t *testing.T) {
 	server := httptest.NewServer(status(http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
 	defer server.Close()
 	opened := recordConnections(t)
-	v, dir, ran := newVault(t), t.TempDir(), 0
-	for _, example := range offeredExamples(newRoot(newGiven(t).environment())) {
-		words, _ := v.exampleWords(example, dir)
+	v, dir, ran := commandstest.NewVault(t), t.TempDir(), 0
+	for _, example := range offeredExamples(commands.NewRoot(commandstest.NewGiven(t).Environment())) {
+		words, _ := v.ExampleWords(example, dir)
 		if words == nil {
 			continue
 		}
@@ -40,7 +42,7 @@ func TestCommandsConnectToTheAPIServerOnly(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, &exit.InterruptedError{Signal: os.Interrupt})
 		env.Kube.APIServer = &server.URL
-		Run(ctx, env, words)
+		commands.Run(ctx, env, words)
 		cancel()
 		ran++
 	}

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"os"
@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -34,7 +36,7 @@ func TestTransportFlagsSelectTheNativeClient(t *testing.T) {
 		{"--cluster-file f", true},
 	} {
 		env, _, _ := realEnv(t)
-		root := newRoot(env)
+		root := commands.NewRoot(env)
 		if err := root.ParseFlags(append(strings.Fields(c.args), "--server", "http://127.0.0.1:1")); err != nil {
 			t.Fatal(err)
 		}
@@ -62,9 +64,9 @@ func TestTheNativeTransportRejectsAnInvalidClusterFile(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		g := newGiven(t)
-		if code := g.run("status", "--cluster-file", name); code != exit.ExitUsage || !strings.HasPrefix(g.err.String(), want) {
-			t.Errorf("%q: exit code %d, %s", content, code, g.err.String())
+		g := commandstest.NewGiven(t)
+		if code := g.Run("status", "--cluster-file", name); code != exit.ExitUsage || !strings.HasPrefix(g.Err.String(), want) {
+			t.Errorf("%q: exit code %d, %s", content, code, g.Err.String())
 		}
 	}
 }
@@ -73,9 +75,9 @@ func TestTheNativeTransportRejectsAnInvalidClusterFile(t *testing.T) {
 func TestAStaticBuildHasNoNativeTransport(t *testing.T) {
 	requireNative(t, false)
 	for _, args := range [][]string{{"status", "--transport", "native"}, {"status", "--cluster-file", "f"}} {
-		g := newGiven(t)
-		if code := g.run(args...); code != exit.ExitUsage || g.err.String() != "error: this build has no native transport: build with make build-native\n" {
-			t.Errorf("%v: exit code %d, %s", args, code, g.err.String())
+		g := commandstest.NewGiven(t)
+		if code := g.Run(args...); code != exit.ExitUsage || g.Err.String() != "error: this build has no native transport: build with make build-native\n" {
+			t.Errorf("%v: exit code %d, %s", args, code, g.Err.String())
 		}
 	}
 }

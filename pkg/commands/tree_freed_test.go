@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"runtime"
@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -17,7 +18,7 @@ func TestATreeOfCommandsIsFreedAfterItsUse(t *testing.T) {
 	flag := func() weak.Pointer[pflag.Flag] {
 		env := session.NewEnv()
 		env.IOStreams = genericiooptions.NewTestIOStreamsDiscard()
-		root := newRoot(env)
+		root := commands.NewRoot(env)
 		root.SetArgs([]string{"schema", "--help"})
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)

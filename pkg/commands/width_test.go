@@ -1,21 +1,19 @@
-package commands
+package commands_test
 
 import (
-	"context"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -27,27 +25,9 @@ import (
 // terminalWidths are those that all output has to fit.
 var terminalWidths = []int{60, 80, 120, 200}
 
-// onTerminal runs a command on a terminal of a width, and returns all lines that are too long.
-func (g *given) onTerminal(ctx context.Context, width int, args ...string) (code int, tooLong []string) {
-	g.t.Helper()
-	g.out.Reset()
-	g.err.Reset()
-	e := g.environment()
-	in := e.In
-	e.IsTerminal = func(stream any) bool { return stream != any(in) }
-	e.Columns = func(any) int { return width }
-	code = Run(ctx, e, args)
-	for line := range strings.Lines(g.out.String() + g.err.String()) {
-		if ansi.StringWidth(strings.TrimSuffix(line, "\n")) > width {
-			tooLong = append(tooLong, line)
-		}
-	}
-	return code, tooLong
-}
-
 // Every command is run as its help shows, so that a new one is measured as well.
 func TestTheOutputOfEveryCommandFitsTheTerminal(t *testing.T) {
-	eachCommand(newRoot(newGiven(t).environment()), func(cmd *cobra.Command) {
+	eachCommand(commands.NewRoot(commandstest.NewGiven(t).Environment()), func(cmd *cobra.Command) {
 		if cmd.HasSubCommands() && !cmd.HasExample() || cmd.Name() == "help" || anyWidth(cmd) {
 			return
 		}
@@ -67,11 +47,11 @@ func anyWidth(cmd *cobra.Command) bool {
 // fitExamples runs those examples of one command that print text.
 func fitExamples(t *testing.T, text string) {
 	t.Helper()
-	v := newVault(t)
-	v.answers(admin.Result{}, nil)
+	v := commandstest.NewVault(t)
+	v.Answers(admin.Result{}, nil)
 	ran := 0
 	for line := range strings.Lines(text) {
-		words, to := v.exampleWords(strings.TrimSpace(line), t.TempDir())
+		words, to := v.ExampleWords(strings.TrimSpace(line), t.TempDir())
 		if words == nil || to != "" || forPrograms(words) || slices.Contains(words, "--plan") || strings.Contains(line, ">(") {
 			continue
 		}
@@ -80,7 +60,7 @@ func fitExamples(t *testing.T, text string) {
 		}
 		ran++
 		for _, width := range terminalWidths {
-			v.showsWithin(width, words...)
+			v.ShowsWithin(width, words...)
 		}
 	}
 	if ran == 0 {
@@ -96,31 +76,31 @@ func forPrograms(args []string) bool {
 }
 
 func TestAllHelpFitsTheTerminal(t *testing.T) {
-	g := newGiven(t)
-	eachCommand(newRoot(g.environment()), func(cmd *cobra.Command) {
+	g := commandstest.NewGiven(t)
+	eachCommand(commands.NewRoot(g.Environment()), func(cmd *cobra.Command) {
 		args := append(strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "kubectl fdb")), "--help")
 		for _, width := range terminalWidths {
-			g.showsWithin(width, args...)
+			g.ShowsWithin(width, args...)
 		}
 	})
 }
 
 // Prose that was wrapped for another width is filled again, and flags are described in a column.
 func TestHelpIsWrappedToTheTerminalWidth(t *testing.T) {
-	g := newGiven(t)
-	_, _ = g.onTerminal(t.Context(), 60, "reconcile", "--help")
-	cmd, _, err := newRoot(g.environment()).Find([]string{"reconcile"})
+	g := commandstest.NewGiven(t)
+	_, _ = g.OnTerminal(t.Context(), 60, "reconcile", "--help")
+	cmd, _, err := commands.NewRoot(g.Environment()).Find([]string{"reconcile"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if help := g.out.String(); !strings.Contains(help, strings.TrimSpace(strings.SplitN(layout.Reflow(cmd.Long, 60), "\n\n", 2)[0])) || !strings.Contains(help, "\n"+strings.Repeat(" ", 16)+"If true, approve without a prompt\n") {
+	if help := g.Out.String(); !strings.Contains(help, strings.TrimSpace(strings.SplitN(layout.Reflow(cmd.Long, 60), "\n\n", 2)[0])) || !strings.Contains(help, "\n"+strings.Repeat(" ", 16)+"If true, approve without a prompt\n") {
 		t.Errorf("got\n%s", help)
 	}
 }
 
 // manyGroups is a cluster of 85 process groups with long names, in trouble: a node is tainted, a
 // pod and a process are lost, and more is desired than there is.
-func manyGroups(t *testing.T) (g *given, storage string) {
+func manyGroups(t *testing.T) (g *commandstest.Given, storage string) {
 	t.Helper()
 	w, err := sim.New(&v1beta2.FoundationDBCluster{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBCluster"},
@@ -136,14 +116,14 @@ func manyGroups(t *testing.T) (g *given, storage string) {
 	for n := range 15 {
 		w.Nodes = append(w.Nodes, "gke-production-europe-west1-pool-"+strconv.Itoa(n))
 	}
-	g = &given{t: t, cluster: w, env: map[string]string{"XDG_STATE_HOME": t.TempDir(), "TERM": "xterm-256color"}, clock: &clusterClock{cluster: w}}
+	g = &commandstest.Given{T: t, Cluster: w, Env: map[string]string{"XDG_STATE_HOME": t.TempDir(), "TERM": "xterm-256color"}, Clock: &commandstest.ClusterClock{Cluster: w}}
 	name := w.Resource.Name
 	for _, width := range terminalWidths {
-		g.showsWithin(width, "plan", name)
+		g.ShowsWithin(width, "plan", name)
 	}
-	code, tooLong := g.onTerminal(t.Context(), 80, "reconcile", name, "--yes", "--wait")
+	code, tooLong := g.OnTerminal(t.Context(), 80, "reconcile", name, "--yes", "--wait")
 	if code != exit.ExitDone || len(tooLong) > 0 {
-		t.Fatalf("exit code %d, too long %v: %s", code, tooLong, &g.err)
+		t.Fatalf("exit code %d, too long %v: %s", code, tooLong, &g.Err)
 	}
 	groups := w.Resource.Status.ProcessGroups
 	if len(groups) < 85 {
@@ -159,13 +139,13 @@ func manyGroups(t *testing.T) (g *given, storage string) {
 	for _, pod := range pods[:4] {
 		w.KillPod(pod)
 	}
-	g.gates = []plan.Check{{Gate: plan.GateOperator, Question: "is no operator running in this namespace or in any other that watches it?", Evidence: "the deployment fdb-kubernetes-operator-controller-manager has 1 ready pod"}}
+	g.Evaluated = []plan.Check{{Gate: plan.GateOperator, Question: "is no operator running in this namespace or in any other that watches it?", Evidence: "the deployment fdb-kubernetes-operator-controller-manager has 1 ready pod"}}
 	return g, storage
 }
 
 func TestTheOutputAboutManyProcessGroupsFitsTheTerminal(t *testing.T) {
 	g, storage := manyGroups(t)
-	name, node := g.cluster.Resource.Name, g.cluster.Nodes[0]
+	name, node := g.Cluster.Resource.Name, g.Cluster.Nodes[0]
 	commands := [][]string{
 		{"status", "-A"},
 		{"describe", "process-group", name, storage},
@@ -196,8 +176,8 @@ func TestTheOutputAboutManyProcessGroupsFitsTheTerminal(t *testing.T) {
 	for _, noun := range []string{"clients", "configuration", "coordinators", "exclusions", "locks", "nodes", "process-groups", "processes"} {
 		commands = append(commands, []string{"get", noun, name})
 	}
-	for _, gates := range [][]plan.Check{nil, g.gates} {
-		g.gates = gates
+	for _, gates := range [][]plan.Check{nil, g.Evaluated} {
+		g.Evaluated = gates
 		for _, args := range commands {
 			for _, width := range terminalWidths {
 				if args[0] == "reconcile" && slices.Contains(args, "--yes") && gates == nil && width > terminalWidths[0] {
@@ -206,32 +186,15 @@ func TestTheOutputAboutManyProcessGroupsFitsTheTerminal(t *testing.T) {
 				if slices.Equal(args, []string{"version", name}) {
 					args = []string{"version"}
 				}
-				g.showsWithin(width, args...)
+				g.ShowsWithin(width, args...)
 			}
 		}
 	}
 }
 
-// showsWithin runs a command, whatever its answer, and fails where a line is wider than the terminal.
-func (g *given) showsWithin(width int, args ...string) {
-	g.t.Helper()
-	ctx, cancel := context.WithTimeout(g.t.Context(), time.Second) // a command that follows has shown enough then
-	defer cancel()
-	code, tooLong := g.onTerminal(ctx, width, args...)
-	if code == exit.ExitInternal || g.out.Len()+g.err.Len() == 0 {
-		g.t.Errorf("%s: exit code %d: %s", strings.Join(args, " "), code, &g.err)
-	}
-	if len(tooLong) > 0 {
-		g.t.Errorf("%s: %d lines are wider than %d cells: %s", strings.Join(args, " "), len(tooLong), width, tooLong[0])
-	}
-	if os.Getenv("KFDB_SHOW") == strconv.Itoa(width) {
-		g.t.Logf("%s\n%s%s", strings.Join(args, " "), &g.out, &g.err)
-	}
-}
-
 // What programs read, and what -o wide shows, is on a narrow terminal what it is in a pipe.
 func TestMachineReadableAndWideOutputIsNotWrapped(t *testing.T) {
-	g := up(t)
+	g := commandstest.Up(t)
 	for _, args := range [][]string{
 		{"get", "process-groups", "sample", "-o", "wide"},
 		{"get", "process-groups", "sample", "-o", "json"},
@@ -243,10 +206,10 @@ func TestMachineReadableAndWideOutputIsNotWrapped(t *testing.T) {
 		{"auth", "role", "--for", "status"},
 		{"completion", "bash"},
 	} {
-		g.run(args...)
-		piped := g.out.String()
-		_, tooLong := g.onTerminal(t.Context(), 60, args...)
-		if got := g.out.String(); len(strings.Split(got, "\n")) != len(strings.Split(piped, "\n")) || got == "" { // ages differ
+		g.Run(args...)
+		piped := g.Out.String()
+		_, tooLong := g.OnTerminal(t.Context(), 60, args...)
+		if got := g.Out.String(); len(strings.Split(got, "\n")) != len(strings.Split(piped, "\n")) || got == "" { // ages differ
 			t.Errorf("%s: on a terminal\n%s\nin a pipe\n%s", strings.Join(args, " "), got, piped)
 		}
 		if strings.HasSuffix(args[len(args)-1], "wide") && len(tooLong) == 0 {
@@ -257,9 +220,9 @@ func TestMachineReadableAndWideOutputIsNotWrapped(t *testing.T) {
 
 // An error of JSON stays one line.
 func TestAnErrorAsJSONIsNotWrapped(t *testing.T) {
-	g := up(t)
-	g.onTerminal(t.Context(), 60, "status", "nothing-of-that-name", "-o", "json")
-	if n := strings.Count(g.err.String(), "\n"); n != 1 {
-		t.Errorf("%d lines: %s", n, &g.err)
+	g := commandstest.Up(t)
+	g.OnTerminal(t.Context(), 60, "status", "nothing-of-that-name", "-o", "json")
+	if n := strings.Count(g.Err.String(), "\n"); n != 1 {
+		t.Errorf("%d lines: %s", n, &g.Err)
 	}
 }
