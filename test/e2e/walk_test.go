@@ -22,16 +22,34 @@ func TestTheDocumentationPagesCanBeFollowedStepByStep(t *testing.T) {
 	t.Parallel()
 	places := make(chan struct{}, pagesAtOnce)
 	var pages sync.WaitGroup
-	for _, name := range longestFirst() {
+	for _, round := range rounds() {
 		places <- struct{}{}
 		pages.Go(func() {
 			defer func() { <-places }()
-			t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
-				open(t, name, journeys[name]).follow(t)
-			})
+			followAll(t, round)
 		})
 	}
 	pages.Wait()
+}
+
+// followAll follows pages one after another. Those that share a cluster have it from the first of them that runs.
+func followAll(t *testing.T, names []string) {
+	t.Helper()
+	all, ns := t, ""
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+			j := journeys[name]
+			switch {
+			case ns != "":
+				j.prepare = nil
+			case len(names) > 1:
+				ns = namespace(all) // it has to outlast the first page
+			default:
+				ns = namespace(t)
+			}
+			open(t, ns, name, j).follow(t)
+		})
+	}
 }
 
 // walk is a page of the documentation as a user follows it: in a shell of their own, in a
@@ -53,9 +71,9 @@ type walk struct {
 }
 
 // open prepares what a page takes for granted.
-func open(t *testing.T, name string, j journey) *walk {
+func open(t *testing.T, ns, name string, j journey) *walk {
 	t.Helper()
-	p := &walk{journey: j, name: name, ns: namespace(t), dir: t.TempDir(), ids: map[string]string{}, seen: map[string]int{}}
+	p := &walk{journey: j, name: name, ns: ns, dir: t.TempDir(), ids: map[string]string{}, seen: map[string]int{}}
 	manifests, err := filepath.Abs("../../manifests")
 	if err != nil {
 		t.Fatal(err)
