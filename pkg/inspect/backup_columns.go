@@ -29,7 +29,7 @@ var BackupColumns = []list.Column[BackupItem]{
 	{Title: "CLUSTER", Meaning: "Cluster that is backed up, or restored", Drop: 3, Min: 10, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.of(func(b BackupStatusView) string { return b.Cluster }, func(r RestoreStatusView) string { return r.Cluster })
 	}},
-	{Title: "DESIRED", Meaning: "Desired state of a backup; - for a restore", Drop: 4, Place: list.Wide, Cell: func(_ list.At, i BackupItem) list.Cell {
+	{Title: "DESIRED", Meaning: "Desired state of a backup; - for a restore", Drop: 11, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.ofBackup(func(b BackupStatusView) string { return b.Desired })
 	}},
 	{Title: "STATE", Meaning: "State, judged by what the database and the agents report", Min: 9, Cell: func(_ list.At, i BackupItem) list.Cell { return i.State() }},
