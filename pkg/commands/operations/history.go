@@ -80,12 +80,9 @@ func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.N
 	if len(v.Items) == 0 {
 		r.None = "no recorded changes of " + key.Name
 	}
-	r.Document = v
-	r.Table = func(w io.Writer) error {
-		if o.run != "" {
-			return ui.WriteRun(w, v.Items[0], o.List(env))
-		}
-		return ui.WriteHistory(w, v, o.List(env))
+	r.Printable = o.Listed(env, v, r.Names)
+	if o.run != "" {
+		r.Table = func(w io.Writer) error { return ui.WriteRun(w, v.Items[0], o.List(env)) }
 	}
 	return r, nil
 }

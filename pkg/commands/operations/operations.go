@@ -130,8 +130,7 @@ func (o listOptions) list(ctx context.Context, env *session.Env, of types.Namesp
 			v.Items, r.Names = append(v.Items, i), append(r.Names, "operation/"+i.Cluster)
 		}
 	}
-	r.Document, r.Warnings = v, v.Warnings
-	r.Table = func(w io.Writer) error { return ui.WriteOperations(w, v, o.List(env)) }
+	r.Printable, r.Warnings = o.Listed(env, v, r.Names), v.Warnings
 	if len(v.Items) == 0 {
 		r.None = "no operation " + where
 	}
