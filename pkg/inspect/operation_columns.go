@@ -17,11 +17,17 @@ var OperationColumns = []list.Column[OperationItem]{
 	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Drop: 3, Cell: func(_ list.At, i OperationItem) list.Cell { return list.Text(i.Namespace) }},
 	{Title: "CLUSTER", Meaning: "Name of the cluster", Cell: func(_ list.At, i OperationItem) list.Cell { return list.Text(i.Cluster) }},
 	{Title: "ID", Meaning: "ID of the run; - for one of an older release", Drop: 4, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(func(v OperationView) string { return v.ID }) }},
-	{Title: "COMMAND", Meaning: "Command with the flags that affect what it does", Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(func(v OperationView) string { return v.Command }) }},
+	{Title: "COMMAND", Meaning: "Command with the flags that affect what it does", Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return v.Command })
+	}},
 	{Title: "USER", Meaning: "User and host of the run", Drop: 1, Min: 8, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.By) }},
-	{Title: "STARTED", Meaning: "Age of the operation", Cell: func(at list.At, i OperationItem) list.Cell { return i.of(func(v OperationView) string { return at.Age(v.Since) }) }},
+	{Title: "STARTED", Meaning: "Age of the operation", Cell: func(at list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return at.Age(v.Since) })
+	}},
 	{Title: "STATE", Meaning: "active, aborting, or lost where the run no longer reports", Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.state) }},
-	{Title: "PROGRESS", Meaning: "What is done, and what it waits for", Drop: 2, Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(func(v OperationView) string { return strings.Join(ProgressWords(v.Progress), ", ") }) }},
+	{Title: "PROGRESS", Meaning: "What is done, and what it waits for", Drop: 2, Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return strings.Join(ProgressWords(v.Progress), ", ") })
+	}},
 }
 
 // of is the cell of a text of the operation; "?" where the Lease could not be read.
