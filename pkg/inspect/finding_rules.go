@@ -9,7 +9,7 @@ import (
 
 // FindingRules returns the rules about what `status`, `why`, `check` and `metrics` all show, in the order of check's.
 func FindingRules() []findings.Rule[Facts] {
-	return slices.Concat(GroupRules(), PodRules(), NodeRules())
+	return slices.Concat(DataRules(), HealthRules(), CoordinatorRules(), GroupRules(), PodRules(), NodeRules())
 }
 
 // Findings returns what these rules find. A rule without its facts finds nothing, which is no proof of anything:

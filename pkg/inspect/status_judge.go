@@ -93,22 +93,28 @@ func (f Facts) unavailable(v StatusView) []string {
 // Degradation is why a database that is available is degraded.
 type Degradation struct {
 	Message string
-	// OfCoordinators is whether not all coordinators answering is the reason.
-	OfCoordinators bool
+	// Code is that of the rule of check that finds it; empty where process groups have several.
+	Code string
 }
 
 // Degradations returns why a database that is available is degraded beside its restrictions, the causes first.
 func (f Facts) Degradations(v StatusView) []Degradation {
 	var all []Degradation
-	for _, m := range slices.Concat(f.LossReasons(), f.conditionReasons(), f.findingReasons(), dataReasons(v.Database)) {
-		all = append(all, Degradation{Message: m})
+	add := func(code string, messages ...string) {
+		for _, m := range messages {
+			all = append(all, Degradation{Message: m, Code: code})
+		}
 	}
-	for _, m := range coordinatorReasons(v.Coordinators) {
-		all = append(all, Degradation{Message: m, OfCoordinators: true})
+	add("", slices.Concat(f.LossReasons(), f.conditionReasons(), f.findingReasons())...)
+	switch words := v.Database.FaultWords(); v.Database.DataFault() {
+	case NoFault:
+	case FaultUnhealthy:
+		add(CodeUnhealthy, words)
+	case FaultFewReplicas, FaultReplicationUnknown, FaultNotReplicated, FaultDataState:
+		add(CodeReplication, words)
 	}
-	for _, m := range toleranceReasons(v) {
-		all = append(all, Degradation{Message: m})
-	}
+	add(CodeCoordinator, coordinatorReasons(v.Coordinators)...)
+	add(CodeTolerance, toleranceReasons(v)...)
 	return all
 }
 
@@ -122,26 +128,6 @@ func toleranceReasons(v StatusView) (reasons []string) {
 		reasons = append(reasons, fewCoordinators(v.Coordinators, t.Desired)...)
 	}
 	return reasons
-}
-
-// dataReasons leaves out that data distribution is starting and that a recovery has not
-// fully ended: for some seconds after each recovery the database reports that, and still
-// calls itself healthy and fully replicated.
-func dataReasons(d DatabaseView) []string {
-	switch {
-	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
-		return []string{fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired)}
-	case d.FullReplication == nil:
-		return []string{"cannot determine whether all data has its copies: the database does not report it"}
-	case !*d.FullReplication:
-		return []string{"not all data has its copies"}
-	case d.DataHealthy != nil && !*d.DataHealthy:
-		return []string{"data is " + Spaced(phrase.Or(d.DataState, "not healthy"))}
-	case d.Healthy != nil && !*d.Healthy && !d.onlyClients:
-		return []string{"the database does not call itself healthy: " + phrase.Or(phrase.Some(d.Messages, MostNamed), "it reports no reason")}
-	default:
-		return nil
-	}
 }
 
 // coordinatorReasons returns why the coordinators are a problem; nil where they are none.
@@ -232,13 +218,16 @@ func (f Facts) conditionReasons() []string {
 	return reasons
 }
 
+// statedCodes are the rules about which the reasons of the state have sentences of their own.
+var statedCodes = []string{CodeTolerance, CodeReplication, CodeQuorum, CodeCoordinator}
+
 // findingReasons has the errors of the rules about process groups that no other reason names.
 func (f Facts) findingReasons() []string {
 	var reasons []string
 	for _, found := range f.Findings() {
 		left := slices.DeleteFunc(slices.Clone(found.Groups), f.isNamed)
 		switch {
-		case !found.Severity.AtLeast(findings.Error):
+		case !found.Severity.AtLeast(findings.Error), slices.Contains(statedCodes, found.Code):
 		case len(found.Groups) == 0:
 			reasons = append(reasons, found.Message)
 		case len(left) > 0:

@@ -7,29 +7,20 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // availability returns the rules about availability, now and after the next failure.
 func availability() []Rule {
-	return []Rule{
+	first := []Rule{
 		{
 			Code: "AVAIL-001", Severity: Critical, Title: "The database is available",
 			Why:  "Clients can neither read nor write. Nothing else is repaired until it is available.",
 			Find: available,
 		},
-		{
-			Code: "AVAIL-002", Severity: Error, Title: "Fault tolerance matches the redundancy mode", Needs: findings.NeedsAvailableDatabase,
-			Why:  "The next failure can cost availability or data. A zone with a process that does not report counts as failed, although FoundationDB notices it late.",
-			Find: toleratesFailures,
-		},
-		{
-			Code: "AVAIL-003", Severity: Error, Title: "All data is fully replicated", Needs: findings.NeedsAvailableDatabase,
-			Why:  "Data distribution is still copying data, or cannot.",
-			Find: copies,
-		},
+	}
+	return slices.Concat(first, rulesOf(inspect.DataRules()), []Rule{
 		{
 			Code: "AVAIL-004", Severity: Warning, Title: "Storage and log processes keep up", Needs: findings.NeedsAvailableDatabase,
 			Why: "Lag above a minute or queues above 250 MiB slow down writes, and most changes wait until both are lower.",
@@ -75,7 +66,7 @@ func availability() []Rule {
 				return with(f.restricted(inspect.RestrictionDataDistribution, inspect.RestrictionStorageFailures))
 			},
 		},
-	}
+	}, rulesOf(inspect.HealthRules()))
 }
 
 // refused returns a finding for a safety check that failed.
@@ -97,35 +88,6 @@ func available(f Facts) ([]Finding, string) {
 	case inspect.StateHealthy, inspect.StateDegraded:
 	}
 	return nil, ""
-}
-
-func toleratesFailures(f Facts) ([]Finding, string) {
-	t := f.Status.FaultTolerance
-	switch {
-	case t.Zones == nil:
-		return nil, "the fault tolerance is unknown"
-	case *t.Zones >= t.Desired:
-		return nil, ""
-	}
-	message := fmt.Sprintf("%s may fail, %d desired", phrase.Count(*t.Zones, "more zone"), t.Desired)
-	return with(one(database, message, f.fix("status")...))
-}
-
-// copies does not report data distribution that is starting: for some seconds after each
-// recovery its health is not reported, and all data is still fully replicated.
-func copies(f Facts) ([]Finding, string) {
-	switch d := f.Status.Database; {
-	case d.Replicas != nil && *d.Replicas < d.ReplicasDesired:
-		return with(one(database, "some data has "+phrase.CountOf(max(0, *d.Replicas), d.ReplicasDesired, "replica"), f.fix("status")...))
-	case d.FullReplication == nil:
-		return nil, "whether all data is fully replicated is unknown"
-	case !*d.FullReplication:
-		return with(one(database, "not all data is fully replicated", f.fix("status")...))
-	case d.DataHealthy != nil && !*d.DataHealthy:
-		return with(one(database, "data distribution is in state "+d.DataState, f.fix("status")...))
-	default:
-		return nil, ""
-	}
 }
 
 // restricted returns a finding for each restriction with one of the codes, with the command that ends it.

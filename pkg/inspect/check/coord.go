@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
@@ -11,22 +12,7 @@ import (
 
 // coordinators returns the rules about the coordinators of the database.
 func coordinators() []Rule {
-	return []Rule{
-		{
-			Code: "COORD-001", Severity: Critical, Title: "A quorum of coordinators is reachable", Needs: findings.NeedsStatusDocument,
-			Why: "Without a majority of its coordinators the database stops.",
-			Find: func(f Facts) ([]Finding, string) {
-				if f.Database.Status.Client.Coordinators.QuorumReachable {
-					return nil, ""
-				}
-				return with(one(database, "no quorum of coordinators is reachable", f.fix("status")...))
-			},
-		},
-		{
-			Code: "COORD-002", Severity: Error, Title: "Every coordinator is reachable", Needs: findings.NeedsStatusDocument,
-			Why:  "Fewer of the others may fail. A pass replaces a coordinator that stays unreachable.",
-			Find: unreachableCoordinators,
-		},
+	return append(rulesOf(inspect.CoordinatorRules()), []Rule{
 		{
 			Code: "COORD-003", Severity: Warning, Title: "The coordinators match the spec", Needs: findings.NeedsAvailableDatabase,
 			Why: "Their number, fault domains, classes or addresses differ from the spec; a pass changes them.",
@@ -48,7 +34,7 @@ func coordinators() []Rule {
 			Why:  "The loss of that data center makes the database unavailable, whatever the others hold. With two data centers one of them always has a majority; a third one, for example a satellite, avoids it.",
 			Find: coordinatorMajority,
 		},
-	}
+	}...)
 }
 
 // coordinatorMajority finds coordinators of a database in several regions that do not survive the
@@ -59,16 +45,6 @@ func coordinatorMajority(f Facts) ([]Finding, string) {
 	}
 	all := len(f.Database.Status.Coordinators())
 	return with(one(database, fmt.Sprintf("the loss of one data center leaves no quorum of the %s", phrase.Count(all, "coordinator")), "fdb", "get", "coordinators", f.Cluster.Name))
-}
-
-func unreachableCoordinators(f Facts) ([]Finding, string) {
-	finding := Finding{Message: "the coordinator is unreachable", Fix: f.fix("status")}
-	for _, c := range f.Database.Status.Client.Coordinators.Coordinators {
-		if !c.Reachable {
-			finding.Subjects = append(finding.Subjects, "coordinator/"+c.Address.String())
-		}
-	}
-	return finding.IfAny(), ""
 }
 
 func removedCoordinators(f Facts) ([]Finding, string) {

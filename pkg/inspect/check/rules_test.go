@@ -117,6 +117,9 @@ var problems = map[string]problem{
 	"a copy is missing":     {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.Data.TeamTrackers[0].State.MinReplicasRemaining = new(1) }, "1 of 2 replicas", "fdb status"},
 	"not all is replicated": {"AVAIL-003", func(f *Facts) { f.Database.Status.Cluster.FullReplication = new(false) }, "not all data", "fdb status"},
 	"storage lags":          {"AVAIL-004", func(f *Facts) { f.Database.Status.Cluster.QoS.WorstDataLagStorageServer.Seconds = new(90.0) }, "90 s, at most 60 s", "fdb status"},
+	"a database that does not call itself healthy": {
+		"AVAIL-012", func(f *Facts) { f.Database.Status.Client.DatabaseStatus.Healthy = false }, "does not call itself healthy: it reports no reason", "fdb status",
+	},
 	"a restore locked the database": {"AVAIL-005", func(f *Facts) {
 		f.Database.Status.Cluster.DatabaseLockState = &fdb.LockState{Locked: true, LockUID: "ab"}
 	}, "UID ab", "fdb status"},

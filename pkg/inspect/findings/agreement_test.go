@@ -73,13 +73,22 @@ func recorded(t *testing.T) map[string]inspect.Facts {
 	add("no answer", inspecttest.Unanswered(t))
 	add("a tainted node", inspecttest.Tainted(t))
 	add("clients", inspecttest.Connected(t))
+	unhealthy := inspecttest.Healthy(t)
+	unhealthy.Snapshot.Database.Status.Client.DatabaseStatus.Healthy = false
+	add("a database that does not call itself healthy, without a reason", unhealthy)
+	fewer := inspecttest.Healthy(t)
+	fewer.Snapshot.Database.Status.Client.Coordinators.Coordinators[0].Reachable = false
+	add("a coordinator that does not answer", fewer)
+	partial := inspecttest.Unanswered(t)
+	partial.Snapshot.Database.Partial = inspecttest.WithoutQuorum(t).Snapshot.Database.Status
+	add("no quorum in an incomplete document", partial)
 	return clusters
 }
 
 // fault breaks one thing of a cluster that all stages would leave alone.
 type fault struct {
 	given func(*plan.Snapshot)
-	// want are the findings, and cause the one that why names as the cause of the rest.
+	// want are the findings beside that of the fault tolerance, and cause the one that why names as the cause of the rest.
 	want  []string
 	cause string
 	// states are those of `status` and `why`.
@@ -198,7 +207,8 @@ func TestEachFaultOfAPodOrNodeIsItsFindings(t *testing.T) {
 			tc.given(&s)
 			a := ask(session.Judged(inspect.Facts{Lease: inspect.Lease{Read: true}}, s))
 			a.agree(t)
-			if diff := cmp.Diff(tc.want, slices.Sorted(maps.Keys(byCode(a.status.Findings)))); diff != "" {
+			got := slices.DeleteFunc(slices.Sorted(maps.Keys(byCode(a.status.Findings))), func(code string) bool { return code == inspect.CodeTolerance })
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 			if got := a.cause(); got != tc.cause {
@@ -236,13 +246,14 @@ func (a answers) agree(t *testing.T) {
 	a.linksAreFindings(t)
 	a.problemsAreFindings(t)
 	a.metricsCountFindings(t)
+	a.stateHasRules(t)
 }
 
-// cause returns the code of the first reason of why that has one.
+// cause returns the code of the first reason of a process group that has one.
 func (a answers) cause() string {
 	for _, c := range a.why.Items {
 		for _, l := range c.Reasons {
-			if l.Code != "" {
+			if l.Code != "" && c.IsOfGroups() {
 				return l.Code
 			}
 		}
@@ -277,6 +288,9 @@ func byCode(views []findings.View) map[string][]findings.View {
 func (a answers) errorsAreNamed(t *testing.T) {
 	t.Helper()
 	for _, found := range a.facts.Findings() {
+		if len(found.Groups) == 0 && found.Severity.AtLeast(findings.Error) && a.status.State == inspect.StateHealthy {
+			t.Errorf("%s is an error, and status has %q", found.Code, a.status.Summary)
+		}
 		for _, id := range found.Groups {
 			if g := a.facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(id)); !found.Severity.AtLeast(findings.Error) || g.IsMarkedForRemoval() {
 				continue
@@ -358,5 +372,28 @@ func (a answers) metricsCountFindings(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("status and metrics:\n%s", diff)
+	}
+}
+
+// stateHasRules requires that check passes no cluster that status does not call healthy, and no rule whose code is a
+// reason of why.
+func (a answers) stateHasRules(t *testing.T) {
+	t.Helper()
+	failing := slices.ContainsFunc(a.check.Items, func(i check.Item) bool {
+		shared := i.Family == "AVAIL" || slices.ContainsFunc(inspect.FindingRules(), func(r findings.Rule[inspect.Facts]) bool { return r.Code == i.Rule })
+		return shared && i.Outcome == check.Failed && i.Severity.AtLeast(check.Warning) || i.Rule == "AVAIL-001" && i.Outcome == check.NotChecked
+	})
+	if a.status.State != inspect.StateHealthy && !failing {
+		t.Errorf("status has %q, and check finds nothing: %s", a.status.Summary, a.check.Text())
+	}
+	if quorum := a.status.Coordinators.QuorumReachable; quorum != nil && !*quorum && len(byCode(a.status.Findings)[inspect.CodeQuorum]) == 0 {
+		t.Errorf("status has no quorum, and %s finds nothing", inspect.CodeQuorum)
+	}
+	for _, c := range a.why.Items {
+		for _, l := range c.Reasons {
+			if slices.ContainsFunc(a.check.Items, func(i check.Item) bool { return i.Rule == l.Code && i.Outcome == check.Passed }) {
+				t.Errorf("why has %s (%s), which check passes", l.Code, l.Message)
+			}
+		}
 	}
 }

@@ -134,6 +134,9 @@ func Within[Larger, F any](rules []Rule[F], part func(Larger) F) []Rule[Larger] 
 	return all
 }
 
+// Database is the database as a subject.
+const Database = "database"
+
 // ProcessGroup returns a process group as a subject.
 func ProcessGroup[S ~string](id S) string { return "processgroup/" + string(id) }
 

@@ -93,14 +93,12 @@ func isFullyReplicated(f inspect.Facts) verdict {
 	switch missing := f.ZonesNotReporting(); {
 	case d.Replicas == nil:
 		return unknown("data distribution is starting, so the number of copies is unknown yet")
-	case *d.Replicas < d.ReplicasDesired:
-		return no(fmt.Sprintf("replication %d of %d", max(0, *d.Replicas), d.ReplicasDesired))
+	case d.DataFault() == inspect.FaultFewReplicas:
+		return no(d.FaultWords())
 	case d.FullReplication == nil || d.DataHealthy == nil:
 		return unknown("cannot determine whether all data has its copies: the database does not report it")
-	case !*d.FullReplication:
-		return no("not all data has its copies")
-	case !*d.DataHealthy:
-		return no("data is " + inspect.Spaced(phrase.Or(d.DataState, "not healthy")))
+	case d.DataFault() == inspect.FaultNotReplicated, d.DataFault() == inspect.FaultDataState:
+		return no(d.FaultWords())
 	case !s.LogsFullyReplicated():
 		return no("not all logs have their copies")
 	case len(missing) > 0:

@@ -197,8 +197,8 @@ func (w *why) degraded(v inspect.StatusView) []Chain {
 	}
 	c := Chain{Subjects: []string{subjectDatabase}, State: Waiting, Summary: "is degraded", rank: rankDegraded}
 	for _, reason := range degradations {
-		link := Link{Message: reason.Message}
-		if reason.OfCoordinators {
+		link := Link{Message: reason.Message, Code: reason.Code}
+		if reason.Code == inspect.CodeCoordinator {
 			link.Reasons = w.coordinatorProblems()
 		}
 		c.Reasons = append(c.Reasons, link)
