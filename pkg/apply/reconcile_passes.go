@@ -55,10 +55,13 @@ type outcome struct {
 	acted   int
 	started time.Time // of the first pass
 	Last    reconcile.PassDone
-	// err is what kept the last pass from running to its end.
+	// err is what kept the last pass from running to its end, or the progress from being read.
 	err  error
 	kept error // why the Lease or the lock was not released
 	why  session.Summary
+
+	// shared is true for passes whose lines stand beside those over other resources.
+	shared bool
 
 	// targets are the subjects of the command with their progress; Reached is true once all
 	// reached their goal.
@@ -81,7 +84,8 @@ type approving struct {
 type pacing struct {
 	approving
 
-	lastReason string // identifies what was last printed to wait
+	lastReason string    // identifies what was last printed to wait
+	next       *nextPass // what follows the last pass; nil where nothing does
 	lastRead   lastRead
 
 	// changes end the wait between two passes early; nil for passes that wait in another way.
@@ -95,36 +99,20 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
-	if err := p.refuseBeside(ctx); err != nil {
-		return exit.CauseOf(ctx, err)
-	}
-	p.report = p.reporterWithProgress()
-	defer p.progress.End()
-	if p.Env.Planned != nil {
-		if err := p.confirmPlan(ctx, p.Env.Planned); err != nil {
-			return exit.CauseOf(ctx, err)
-		}
-	} else if !p.Approved.Everything && !p.Approved.approved {
-		if err := p.ask(ctx); err != nil {
-			return exit.CauseOf(ctx, err)
-		}
-	}
-	ctx, stop := session.WithTimeout(ctx, p.Env.Clock, p.Timeout)
-	defer stop()
 	p.changes = &changes{env: p.Env}
-	defer p.changes.stop()
-	p.progress.Begin()
-	ctx, end := p.beginOperation(ctx)
-	defer end()
-	for {
-		err := p.once(ctx)
-		if err != nil && (ctx.Err() != nil || !p.retryable(err)) {
-			return p.finish(ctx, err)
-		}
-		again, err := p.shouldContinue(ctx, err)
-		if err != nil || !again {
-			return p.finish(ctx, err)
-		}
+	defer func() { p.changes.stop(); p.progress.End() }()
+	return alone(p).all(ctx)
+}
+
+// approve has the passes approved, by a plan or by the user, unless flags approve them.
+func (a *approving) approve(ctx context.Context) error {
+	switch {
+	case a.Env.Planned != nil:
+		return a.confirmPlan(ctx, a.Env.Planned)
+	case a.Approved.Everything, a.Approved.approved:
+		return nil
+	default:
+		return a.ask(ctx)
 	}
 }
 
@@ -274,17 +262,19 @@ func (p *Passes) reporterWithProgress() func(reconcile.Event) {
 	return all(ui.Text(p.Env.Out, o), p.progress.Report)
 }
 
-// shouldContinue decides whether to run another pass, and waits until it is due. The error is
-// one of the last pass that is not retryable.
-func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error) {
-	var beyond *reconcile.BeyondPlanError
-	if errors.As(p.Last.Stopped, &beyond) && !beyond.Recreated && p.Env.Planned == nil && p.Env.Prompt().Interactive() {
-		p.Env.Logf("%s", beyond.Error())
-		return true, p.ask(ctx)
-	}
+// nextPass is when passes run the next one, and what they wait for.
+type nextPass struct {
+	after time.Duration
+	// reason is empty while there is no answer.
+	reason string
+}
+
+// settle returns what follows the last pass; nil where another one could not end better.
+func (p *pacing) settle(ctx context.Context) *nextPass {
+	problem := p.err
 	if p.Goal != nil && p.Last.Stopped == nil && problem == nil {
 		if problem = p.readProgress(ctx); problem == nil && p.Reached && p.isTidy() && !p.lostARace() {
-			return false, nil
+			return nil
 		}
 	}
 	why := problem
@@ -293,23 +283,24 @@ func (p *pacing) shouldContinue(ctx context.Context, problem error) (bool, error
 	}
 	switch {
 	case why != nil && p.retryable(why):
-		return p.backOff(ctx, why)
+		return p.backOff(why)
 	case problem != nil:
-		return false, problem
+		p.err = problem
+		return nil
 	case why == nil:
 		p.since = time.Time{}
 	}
 	if !p.Wait || !p.worthWaiting() {
-		return false, nil
+		return nil
 	}
 	key, reason := p.waitsFor()
 	if key != p.lastReason {
-		p.waitFor(reason)
+		p.waitFor(p.amongOthers(reason))
 	}
 	p.lastReason = key
 	p.progress.Wait(reason)
 	p.renewOperation(ctx, reason)
-	return true, p.wait(ctx, p.restAfter(), reason)
+	return &nextPass{p.restAfter(), reason}
 }
 
 // readProgress reads how far the targets are.

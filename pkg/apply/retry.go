@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -26,14 +25,14 @@ func (p *pacing) retryable(err error) bool {
 	return p.since.IsZero() || p.Env.Clock.Since(p.since) < MaxErrorDuration
 }
 
-// backOff waits before the next pass, longer each time.
-func (p *pacing) backOff(ctx context.Context, problem error) (bool, error) {
+// backOff returns the next pass, after a longer time each time.
+func (p *pacing) backOff(problem error) *nextPass {
 	if p.since.IsZero() {
 		p.since, p.retries = p.Env.Clock.Now(), pace.Pace{Interval: p.Interval}
 	}
 	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(longestRest, p.Interval))
 	left := MaxErrorDuration - p.Env.Clock.Since(p.since)
 	failures := strings.Join(strings.Split(exit.Explain(problem), "\n"), "; ") // a line per failed stage
-	p.Env.Logf("no answer: %s; retrying in %s, for at most %s more", failures, rest.Round(time.Second), left.Round(time.Second))
-	return true, p.Env.Waiting().Pause(ctx, rest, "")
+	p.Env.Logf("no answer: %s; retrying in %s, for at most %s more", p.amongOthers(failures), rest.Round(time.Second), left.Round(time.Second))
+	return &nextPass{after: rest}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// resourceSet runs passes over a cluster, its backups and the restores into it, in this order:
-// a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
+// resourceSet runs passes over one resource, or over a cluster, its backups and the restores into it, in this
+// order: a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
 // of its resource, and releases it before the next begins.
 type resourceSet struct {
 	env     *session.Env
@@ -30,6 +30,13 @@ type resourceSet struct {
 	out     *sectionWriter
 	// available is whether the cluster's last pass found its database available.
 	available bool
+	// alone is true for passes over one resource, beside which no others are looked for.
+	alone bool
+}
+
+// alone returns the passes over one resource, whatever it is.
+func alone(p *Passes) *resourceSet {
+	return &resourceSet{env: p.Env, key: p.Key, options: ReconcileOptions{ChangeFlags: p.ChangeFlags}, members: []*Passes{p}, alone: true}
 }
 
 // CheckTogether validates the flags with --with-backups.
@@ -153,6 +160,7 @@ func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cl
 
 // attach makes passes report under the name of their resource.
 func (t *resourceSet) attach(p *Passes) {
+	p.shared = true
 	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
 	if p.Run.ResourceKind == nil {
 		p.report = all(p.report, t.seesDatabase)

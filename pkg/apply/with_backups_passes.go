@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -68,26 +69,37 @@ func (t *resourceSet) all(ctx context.Context) error {
 			return exit.CauseOf(ctx, err)
 		}
 	}
-	if err := t.agree(ctx, "Apply all of these changes?"); err != nil {
+	if err := t.approve(ctx); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	ctx, stop := session.WithTimeout(ctx, t.env.Clock, t.options.Timeout)
 	defer stop()
 	ctx, end := beginOperations(ctx, t.members)
 	defer end()
-	for {
+	for again := true; again; {
 		err := t.round(ctx)
-		rest, again := t.wait()
-		if err != nil || !again {
-			return t.finish(ctx, err)
+		if err == nil {
+			again, err = t.wait(ctx)
 		}
-		for _, p := range t.members {
-			p.renewOperation(ctx, t.waitsFor())
-		}
-		if err := t.env.Waiting().Pause(ctx, rest, t.waitsFor()); err != nil {
+		if err != nil {
 			return t.finish(ctx, err)
 		}
 	}
+	return t.finish(ctx, nil)
+}
+
+// approve has all of it approved before anything is changed.
+func (t *resourceSet) approve(ctx context.Context) error {
+	if !t.alone {
+		return t.agree(ctx, "Apply all of these changes?")
+	}
+	p := t.members[0]
+	p.report = p.reporterWithProgress()
+	if err := p.approve(ctx); err != nil {
+		return err
+	}
+	p.progress.Begin()
+	return nil
 }
 
 // beginOperations publishes the passes over each resource with its Lease, until the returned function is called.
@@ -142,6 +154,7 @@ func (t *resourceSet) round(ctx context.Context) error {
 	for _, p := range t.members {
 		if why := t.notYet(p); why != "" {
 			p.holdUp(why)
+			p.next = p.settle(ctx)
 			continue
 		}
 		if err := t.one(ctx, p); err != nil {
@@ -154,7 +167,7 @@ func (t *resourceSet) round(ctx context.Context) error {
 // notYet returns why a resource has to wait: nothing is restored to a cluster whose database
 // was not found available in this round.
 func (t *resourceSet) notYet(p *Passes) string {
-	if p.Run.ResourceKind == session.RestoreKind && !t.available {
+	if p.Run.ResourceKind == session.RestoreKind && !t.available && !t.alone {
 		return "waiting for the database of cluster " + t.key.Name + " to be available"
 	}
 	return ""
@@ -169,60 +182,57 @@ func (p *Passes) holdUp(why string) {
 }
 
 // one runs a pass over one of them, and again if the user approves actions beyond what was
-// shown.
+// shown. Then it is settled what follows.
 func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 	for {
 		p.err = p.once(ctx)
-		if ctx.Err() != nil {
-			return exit.CauseOf(ctx, ctx.Err())
+		if ctx.Err() != nil && p.err != nil {
+			return p.err
 		}
 		var beyond *reconcile.BeyondPlanError
-		if !errors.As(p.Last.Stopped, &beyond) || beyond.Recreated || !p.Env.Prompt().Interactive() {
+		if !errors.As(p.Last.Stopped, &beyond) || beyond.Recreated || p.Env.Planned != nil || !p.Env.Prompt().Interactive() {
+			p.next = p.settle(ctx)
 			return nil
 		}
-		p.Env.Logf("%s: %s", p.subject(), beyond.Error())
+		p.Env.Logf("%s", p.amongOthers(beyond.Error()))
 		if err := p.ask(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
 	}
 }
 
-// wait returns the interval before the next round; again is false if none makes sense.
-func (t *resourceSet) wait() (rest time.Duration, again bool) {
-	if !t.options.Wait {
-		return 0, false
+// amongOthers returns a line about passes that names their resource where there are others.
+func (o *outcome) amongOthers(words string) string {
+	if o.shared {
+		return o.subject() + ": " + words
 	}
-	rest = longestRest
+	return words
+}
+
+// wait waits until the first of them is due; again is false where none waits.
+func (t *resourceSet) wait(ctx context.Context) (again bool, err error) {
+	var due *Passes
 	for _, p := range t.members {
-		if p.mayImprove() {
-			rest, again = min(rest, p.restAfter()), true
+		if p.next != nil && (due == nil || p.next.after < due.next.after) {
+			due = p
 		}
 	}
-	return max(rest, t.options.Interval), again
-}
-
-// mayImprove reports whether another pass can end better.
-func (p *pacing) mayImprove() bool {
-	why := p.err
-	if why == nil && passCode(p.Last) == exit.ExitUnreachable {
-		why = failureOf(p.Last)
-	}
 	switch {
-	case why == nil:
-		p.since = time.Time{}
-		return p.worthWaiting()
-	case !p.retryable(why):
-		return false
-	case p.since.IsZero():
-		p.since = p.Env.Clock.Now()
+	case due == nil:
+		return false, nil
+	case t.alone && due.next.reason != "":
+		return true, due.wait(ctx, due.next.after, due.next.reason)
+	case t.alone:
+		return true, t.env.Waiting().Pause(ctx, due.next.after, "")
+	default:
+		return true, t.env.Waiting().Pause(ctx, max(due.next.after, t.options.Interval), t.waitsFor())
 	}
-	return true
 }
 
-// waiting returns the first of them that waits, or the cluster's passes if none does.
+// waiting returns the first of them that waits, or the first if none does.
 func (t *resourceSet) waiting() *Passes {
 	for _, p := range t.members {
-		if p.mayImprove() {
+		if p.next != nil {
 			return p
 		}
 	}
@@ -236,6 +246,9 @@ func (t *resourceSet) waitsFor() string {
 
 // finish prints how each ended, and ends the command with the most significant end.
 func (t *resourceSet) finish(ctx context.Context, err error) error {
+	if t.alone {
+		return t.members[0].finish(ctx, cmp.Or(err, t.members[0].err))
+	}
 	ends := make([]error, len(t.members))
 	for i, p := range t.members {
 		ends[i] = p.end(ctx, p.err)
