@@ -255,9 +255,9 @@ func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c
 	if c.ResourceKind == nil {
 		p.uid = string(session.FirstRead(e, key))
 	}
-	p.Approved, p.audit = Approval{Everything: c.agreed()}, audit
-	if e.Planned != nil {
-		if err := p.adopt(e.Planned, key); err != nil {
+	p.Approved, p.audit, p.approved = Approval{Everything: c.agreed()}, audit, e.Planned
+	if p.approved != nil {
+		if err := p.adopt(p.approved, key); err != nil {
 			return nil, err
 		}
 	}

@@ -31,6 +31,16 @@ func ReadPlan(path string) (*planned.ApprovedPlan, error) {
 	return p, err
 }
 
+// ReadPlans reads the file of --plan of a change of several resources: a list of plans, each with the digests of what it
+// shows.
+func ReadPlans(path string) (all []*planned.ApprovedPlan, err error) {
+	err = readPlanFile(path, "a valid list of plans", func(text []byte) (err error) {
+		all, err = planned.ReadPlans(text)
+		return err
+	}, "lists of plans are printed by --with-backups --dry-run -o json of the same command")
+	return all, err
+}
+
 // ReadDocument reads the file of --plan of a command that carries out steps: a document of a kind, with digests of what
 // it shows. The words of what name such documents.
 func ReadDocument(path, kind, what string, into any) error {
@@ -137,7 +147,7 @@ func BegunBefore(ctx context.Context, e *session.Env, lock types.NamespacedName,
 // beyondPlan reports whether the last pass had more to do than an approved plan has.
 func (o *outcome) beyondPlan() bool {
 	var beyond *reconcile.BeyondPlanError
-	return o.Env.Planned != nil && errors.As(o.Last.Stopped, &beyond)
+	return o.approved != nil && errors.As(o.Last.Stopped, &beyond)
 }
 
 // planAgain returns the hint to have another plan approved.

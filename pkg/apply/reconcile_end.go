@@ -99,7 +99,7 @@ func (o *outcome) Verdict() error {
 	if code == exit.ExitDone || code == exit.ExitWaiting && o.Reached {
 		return nil
 	}
-	if wantsLoss(o.Last) && o.Env.Planned == nil {
+	if wantsLoss(o.Last) && o.approved == nil {
 		return o.unnamed()
 	}
 	f := &exit.Error{Code: code, Err: errors.New(o.why.Text(o.Last)), Printed: true}
@@ -115,7 +115,7 @@ func (o *outcome) Verdict() error {
 	case exit.ExitConflict:
 		f.Hints = []string{o.again("later")}
 	}
-	if o.beyondPlan() || (o.Env.Planned != nil && code == exit.ExitWaiting) {
+	if o.beyondPlan() || (o.approved != nil && code == exit.ExitWaiting) {
 		f.Hints = []string{o.planAgain("create a plan for the rest")}
 	}
 	return f

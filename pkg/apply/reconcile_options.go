@@ -16,6 +16,16 @@ type ReconcileOptions struct {
 	WithBackups bool
 }
 
+// Check validates the flags of the change before anything is read. The plans of several resources are read by what
+// carries them out.
+func (o ReconcileOptions) Check(env *session.Env) error {
+	flags := o.ChangeFlags
+	if o.WithBackups && !flags.dry() {
+		flags.Plan = ""
+	}
+	return flags.Check(env)
+}
+
 // Args returns the command and its arguments for stages.
 func (o ReconcileOptions) Args(cluster string) []string {
 	words := []string{"reconcile", cluster}

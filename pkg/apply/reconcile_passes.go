@@ -42,6 +42,10 @@ func newPasses(r Run, c Change) *Passes {
 type job struct {
 	Run
 	Change
+	// approved is the plan of --plan; nil without one.
+	approved *planned.ApprovedPlan
+	// shared is true for passes whose lines stand beside those over other resources.
+	shared bool
 }
 
 // outcome is what the passes have done so far, and how the command ends with it.
@@ -59,9 +63,6 @@ type outcome struct {
 	err  error
 	kept error // why the Lease or the lock was not released
 	why  session.Summary
-
-	// shared is true for passes whose lines stand beside those over other resources.
-	shared bool
 
 	// targets are the subjects of the command with their progress; Reached is true once all
 	// reached their goal.
@@ -107,8 +108,8 @@ func (p *Passes) All(ctx context.Context) error {
 // approve has the passes approved, by a plan or by the user, unless flags approve them.
 func (a *approving) approve(ctx context.Context) error {
 	switch {
-	case a.Env.Planned != nil:
-		return a.confirmPlan(ctx, a.Env.Planned)
+	case a.approved != nil:
+		return a.confirmPlan(ctx, a.approved)
 	case a.Approved.Everything, a.Approved.approved:
 		return nil
 	default:

@@ -44,17 +44,27 @@ func (f ChangeFlags) printed() PlanOptions {
 	return o
 }
 
-// showPlan prints what a pass would do, and reports whether it would do anything.
-func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
+// plan returns what a pass would do, with all that a dry run shows beside it.
+func (r *Run) plan(ctx context.Context, o PlanOptions) (planned.PlanView, reconcile.PassDone, error) {
 	view, done, err := r.Preview(ctx)
 	if err != nil {
-		return exit.CauseOf(ctx, err)
+		return view, done, err
 	}
 	r.noteRefusals(ctx, &view)
 	if err := r.foresee(ctx, &view, o); err != nil {
-		return exit.CauseOf(ctx, err)
+		return view, done, err
 	}
 	if err := r.simulate(ctx, &view, o.Simulate); err != nil {
+		return view, done, err
+	}
+	view, err = view.Sealed()
+	return view, done, err
+}
+
+// showPlan prints what a pass would do, and reports whether it would do anything.
+func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
+	view, done, err := r.plan(ctx, o)
+	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
 	if err := o.show(r.Env, view); err != nil {
@@ -69,10 +79,6 @@ func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
 }
 
 func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
-	v, err := v.Sealed()
-	if err != nil {
-		return err
-	}
 	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
 		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
 	}})

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -27,7 +28,9 @@ type resourceSet struct {
 	options ReconcileOptions
 	members []*Passes // the cluster's come first
 	known   map[types.UID]*Passes
-	out     *sectionWriter
+	// plans are those that were approved, by the names of their resources; nil without --plan.
+	plans map[string]*planned.ApprovedPlan
+	out   *sectionWriter
 	// available is whether the cluster's last pass found its database available.
 	available bool
 	// alone is true for passes over one resource, beside which no others are looked for.
@@ -46,8 +49,6 @@ func (o ReconcileOptions) CheckTogether() error {
 		return nil
 	case len(o.Only)+len(o.Skip) > 0:
 		return exit.Usagef("--only and --skip conflict with --with-backups: they name the stages of one resource")
-	case o.Plan != "":
-		return exit.Usagef("--plan conflicts with --with-backups: apply a plan per resource")
 	default:
 		return nil
 	}
@@ -89,6 +90,10 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 		return err
 	}
 	t := resources(e, key, o)
+	if err := t.adopt(); err != nil {
+		return err
+	}
+	e.Planned = t.plans[key.Name]
 	cluster, err := PassesOver(ctx, e, key, t.change(nil))
 	if err != nil {
 		return err
@@ -101,6 +106,19 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 		return exit.CauseOf(ctx, err)
 	}
 	return t.all(ctx)
+}
+
+// adopt reads the plans of --plan.
+func (t *resourceSet) adopt() error {
+	if t.options.Plan == "" {
+		return nil
+	}
+	all, err := ReadPlans(t.options.Plan)
+	t.plans = map[string]*planned.ApprovedPlan{}
+	for _, p := range all {
+		t.plans[p.Metadata.Cluster] = p
+	}
+	return err
 }
 
 // change returns the change of a resource of a kind; nil is the cluster.
@@ -149,6 +167,7 @@ func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cl
 		return p, nil
 	}
 	c, key := t.change(kind), client.ObjectKeyFromObject(cluster)
+	t.env.Planned = t.plans[kind.Named(key).Name] // its digest is stored with the Lease, and in the audit
 	p, err := openPasses(ctx, t.env, key, c, NewAuditor(t.env, key, c))
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -35,7 +37,7 @@ func planTogether(ctx context.Context, e *session.Env, key types.NamespacedName,
 	var views []planned.PlanView
 	var ends []error
 	for _, p := range t.members {
-		view, done, err := p.Preview(ctx)
+		view, done, err := p.plan(ctx, o.printed())
 		if err != nil {
 			return exit.CauseOf(ctx, err)
 		}
@@ -43,6 +45,24 @@ func planTogether(ctx context.Context, e *session.Env, key types.NamespacedName,
 	}
 	if err := o.printed().printAll(e, e.Metadata(key), views); err != nil {
 		return err
+	}
+	if o.DryRun == DryRunServer {
+		ends = append(ends, t.tryOut(ctx, views))
+	}
+	return MostSignificant(ends)
+}
+
+// tryOut submits the plans as a server dry run. Those of backups and restores cannot be.
+func (t *resourceSet) tryOut(ctx context.Context, views []planned.PlanView) error {
+	var ends []error
+	for i, p := range t.members {
+		switch {
+		case len(views[i].Items) == 0:
+		case p.Run.ResourceKind != nil:
+			t.env.Logf("%s: not checked: the API server is asked about clusters only", p.subject())
+		default:
+			ends = append(ends, exit.CauseOf(ctx, p.tryOut(ctx, views[i])))
+		}
 	}
 	return MostSignificant(ends)
 }
@@ -115,6 +135,9 @@ func beginOperations(ctx context.Context, members []*Passes) (of context.Context
 // agree prompts once for what all of them would do, and also for the name of what would lose
 // data. Nothing was changed before.
 func (t *resourceSet) agree(ctx context.Context, question string) error {
+	if t.plans != nil {
+		return t.confirmPlans(ctx)
+	}
 	if t.options.agreed() {
 		return nil
 	}
@@ -145,6 +168,24 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 			}
 		}
 		p.Approved.Add(views[i])
+	}
+	return nil
+}
+
+// confirmPlans verifies that nothing changed since the plans were approved, of any of the resources.
+func (t *resourceSet) confirmPlans(ctx context.Context) error {
+	for _, name := range slices.Sorted(maps.Keys(t.plans)) {
+		if !slices.ContainsFunc(t.members, func(p *Passes) bool { return p.subject() == name }) {
+			return exit.Usagef("plan %s is for %s, which does not exist any more (nothing was changed)", t.options.Plan, name)
+		}
+	}
+	for _, p := range t.members {
+		if p.approved == nil {
+			return exit.Usagef("plan %s has no plan for %s (nothing was changed)", t.options.Plan, p.subject())
+		}
+		if err := p.confirmPlan(ctx, p.approved); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -190,7 +231,7 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 			return p.err
 		}
 		var beyond *reconcile.BeyondPlanError
-		if !errors.As(p.Last.Stopped, &beyond) || beyond.Recreated || p.Env.Planned != nil || !p.Env.Prompt().Interactive() {
+		if !errors.As(p.Last.Stopped, &beyond) || beyond.Recreated || p.approved != nil || !p.Env.Prompt().Interactive() {
 			p.next = p.settle(ctx)
 			return nil
 		}
@@ -202,9 +243,9 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 }
 
 // amongOthers returns a line about passes that names their resource where there are others.
-func (o *outcome) amongOthers(words string) string {
-	if o.shared {
-		return o.subject() + ": " + words
+func (j *job) amongOthers(words string) string {
+	if j.shared {
+		return j.subject() + ": " + words
 	}
 	return words
 }

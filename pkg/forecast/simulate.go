@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -66,7 +67,7 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 		}
 	}
 	return planned.Simulation{
-		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(d.fewest, 0), Story: d.story,
+		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(d.fewest, 0), Story: inspect.OrEmpty(d.story),
 	}, nil, nil
 }
 

@@ -150,9 +150,6 @@ func check(o apply.ReconcileOptions, env *session.Env) ([]plan.Stage, error) {
 	if o.Watch && o.Plan != "" {
 		return nil, exit.Usagef("--watch conflicts with --plan")
 	}
-	if o.WithBackups && o.DryRun == apply.DryRunServer {
-		return nil, exit.Usagef("--dry-run=server conflicts with --with-backups: use --dry-run")
-	}
 	if many := o.Watch || o.WithBackups; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
 		return nil, exit.Usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.Output)
 	}

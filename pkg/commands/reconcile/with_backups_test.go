@@ -3,10 +3,12 @@ package reconcile_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -113,6 +115,75 @@ func TestReconcileWithBackupsIsAnOperationOnEachResource(t *testing.T) {
 	}
 }
 
+// A list of plans is applied only as it was approved, for all of its resources or for none.
+func TestReconcileWithBackupsAppliesExactlyTheApprovedPlans(t *testing.T) {
+	other := func(t *testing.T, v *commandstest.Vault, path string) { // of one resource
+		t.Helper()
+		text := v.Must(exit.ExitNo, "", "plan", "fdbbackup/nightly", "-o", "json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edited := func(t *testing.T, _ *commandstest.Vault, path string) {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, bytes.Replace(text, []byte(`"summary": "`), []byte(`"summary": "not `), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func(t *testing.T, v *commandstest.Vault, _ string) {
+		t.Helper()
+		if err := v.API.Delete(t.Context(), v.Restore()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tests := map[string]struct {
+		change func(t *testing.T, v *commandstest.Vault, path string)
+		want   int
+		says   string
+		made   bool
+	}{
+		"as they were approved": {want: exit.ExitConflict, says: "create Deployment nightly-backup-agents with 1 agent", made: true},
+		"a backup that has another spec now": {change: func(_ *testing.T, v *commandstest.Vault, _ string) {
+			v.Edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.AgentCount = new(2) })
+		}, want: exit.ExitConflict, says: "the same as when the plan was made"},
+		"a restore that is not there any more": {change: gone, want: exit.ExitUsage, says: "is for fdbrestore/again, which does not exist any more"},
+		"a plan of one resource":               {change: other, want: exit.ExitUsage, says: "must be PlanList"},
+		"an edited plan":                       {change: edited, want: exit.ExitUsage, says: "it was modified"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := vaultOfAll(t)
+			path := v.Planned("reconcile", "sample", "--with-backups")
+			if tc.change != nil {
+				tc.change(t, v, path)
+			}
+			v.Must(tc.want, tc.says, "reconcile", "sample", "--with-backups", "--plan", path, "--yes")
+			agents := v.API.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, &appsv1.Deployment{})
+			if made := agents == nil; made != tc.made {
+				t.Errorf("agents were made: %t", made)
+			}
+		})
+	}
+}
+
+// What a dry run of one resource has is not lost where there are several.
+func TestADryRunWithBackupsShowsWhatOneOfTheClusterShows(t *testing.T) {
+	v := vaultOfAll(t)
+	v.Cluster.Resource.Spec.ProcessCounts.Storage = 4
+	v.Cluster.Resource.Generation++
+	out := v.Must(exit.ExitNo, "", "plan", "sample", "--with-backups", "--simulate", "1", "-o", "json")
+	for _, field := range []string{`"forecast": {`, `"simulations": {`, `"digests": {`} {
+		if !strings.Contains(out, field) {
+			t.Errorf("no %s in the plans", field)
+		}
+	}
+	v.Must(exit.ExitNo, "fdbbackup/nightly: not checked: the API server is asked about clusters only", "reconcile", "sample", "--with-backups", "--dry-run=server")
+}
+
 // One question is for all, and shows the restore as well.
 func TestReconcileWithBackupsPromptsOnce(t *testing.T) {
 	for answer, want := range map[string]int{"y\n": exit.ExitWaiting, "n\n": exit.ExitUnconfirmed} {
@@ -204,7 +275,7 @@ func TestWithBackupsRejectsConflictingArguments(t *testing.T) {
 		says   string
 	}{
 		"steps":              {args: []string{"reconcile", "sample", "--only", "AddPods", "--yes"}, want: exit.ExitUsage, says: "the stages of one resource"},
-		"a plan":             {args: []string{"reconcile", "sample", "--plan", "plan.json", "--yes"}, want: exit.ExitUsage, says: "--plan conflicts with --with-backups"},
+		"a plan of no file":  {args: []string{"reconcile", "sample", "--plan", "nowhere.json", "--yes"}, want: exit.ExitUsage, says: "no such file"},
 		"steps of a plan":    {args: []string{"plan", "sample", "--skip", "AddPods"}, want: exit.ExitUsage, says: "the stages of one resource"},
 		"a backup":           {args: []string{"reconcile", "fdbbackup/nightly", "--yes"}, want: exit.ExitUsage, says: "--with-backups requires a cluster"},
 		"a plan of a backup": {args: []string{"plan", "fdbbackup/nightly"}, want: exit.ExitUsage, says: "--with-backups requires a cluster"},

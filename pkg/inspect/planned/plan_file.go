@@ -60,6 +60,29 @@ func ReadPlan(text []byte) (*ApprovedPlan, error) {
 	return p, nil
 }
 
+// ReadPlans reads a saved list of plans. The error is why one of them cannot be carried out.
+func ReadPlans(text []byte) ([]*ApprovedPlan, error) {
+	var list struct {
+		Kind  string            `json:"kind"`
+		Plans []json.RawMessage `json:"plans"`
+	}
+	switch err := json.Unmarshal(text, &list); {
+	case err != nil:
+		return nil, fmt.Errorf("not a complete JSON document: %w", err)
+	case list.Kind != "PlanList":
+		return nil, fmt.Errorf("unsupported kind %q: must be PlanList", list.Kind)
+	}
+	all := make([]*ApprovedPlan, len(list.Plans))
+	for i, one := range list.Plans {
+		p, err := ReadPlan(one)
+		if err != nil {
+			return nil, fmt.Errorf("plan %d: %w", i+1, err)
+		}
+		all[i] = p
+	}
+	return all, nil
+}
+
 func (p *ApprovedPlan) check() error {
 	switch {
 	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
