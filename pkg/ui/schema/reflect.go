@@ -19,7 +19,7 @@ type Options struct {
 // Document returns the schema of the documents of one kind, whose Go type is that of example.
 // constants are properties that have one value in all of them.
 func Document(title string, example any, constants map[string]string, o Options) Node {
-	d := describer{options: o, defs: map[string]Node{}}
+	d := describer{options: o, defs: map[string]Node{}, types: map[string]reflect.Type{}}
 	n := d.object(reflect.TypeOf(example), constants)
 	n.Dialect, n.Title, n.Defs = dialect, title, d.defs
 	return *n
@@ -34,7 +34,7 @@ type Variant struct {
 
 // OneOf returns the schema of lines that a property distinguishes.
 func OneOf(title, property string, variants []Variant, o Options) Node {
-	d := describer{options: o, defs: map[string]Node{}}
+	d := describer{options: o, defs: map[string]Node{}, types: map[string]reflect.Type{}}
 	n := Node{Dialect: dialect, Title: title, Type: "object"}
 	for _, v := range variants {
 		one := d.object(reflect.TypeOf(v.Example), map[string]string{property: v.Value})
@@ -49,6 +49,7 @@ func OneOf(title, property string, variants []Variant, o Options) Node {
 type describer struct {
 	options Options
 	defs    map[string]Node
+	types   map[string]reflect.Type // of the definitions
 }
 
 var (
@@ -109,6 +110,10 @@ func scalar(t reflect.Type) string {
 // reference describes a struct once and refers to it.
 func (d *describer) reference(t reflect.Type) *Node {
 	name := definitionOf(t)
+	if of := d.types[name]; of != nil && of != t { // of another package, with the same name
+		name = nameOf(t)
+	}
+	d.types[name] = t
 	if _, described := d.defs[name]; !described {
 		d.defs[name] = Node{} // it may contain itself
 		n := d.object(t, nil)
