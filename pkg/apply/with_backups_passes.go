@@ -59,7 +59,7 @@ func (t *resourceSet) tryOut(ctx context.Context, views []planned.PlanView) erro
 		switch {
 		case len(views[i].Items) == 0:
 		case p.Run.ResourceKind != nil:
-			t.env.Logf("%s: not checked: the API server is asked about clusters only", p.subject())
+			t.env.Logf("%s: not checked: only changes of clusters can be submitted", p.subject())
 		default:
 			ends = append(ends, exit.CauseOf(ctx, p.tryOut(ctx, views[i])))
 		}

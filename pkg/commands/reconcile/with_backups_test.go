@@ -181,7 +181,7 @@ func TestADryRunWithBackupsShowsWhatOneOfTheClusterShows(t *testing.T) {
 			t.Errorf("no %s in the plans", field)
 		}
 	}
-	v.Must(exit.ExitNo, "fdbbackup/nightly: not checked: the API server is asked about clusters only", "reconcile", "sample", "--with-backups", "--dry-run=server")
+	v.Must(exit.ExitNo, "fdbbackup/nightly: not checked: only changes of clusters can be submitted", "reconcile", "sample", "--with-backups", "--dry-run=server")
 }
 
 // One question is for all, and shows the restore as well.
