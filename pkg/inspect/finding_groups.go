@@ -49,6 +49,9 @@ func conditionRule(code string, severity findings.Severity, t v1beta2.ProcessGro
 			found.Fix = f.Fix(command)
 		}
 		for _, g := range f.Remaining() {
+			if !g.HasCondition(t) {
+				continue
+			}
 			if since, has := f.Since(g, t); has {
 				addGroup(&found, findings.ProcessGroup(g.ProcessGroupID), g)
 				found.Began(since)

@@ -67,6 +67,9 @@ type nodeLoss struct {
 // nodeLosses returns the nodes that do not work by name, with the process groups that stay.
 func (f Facts) nodeLosses() []nodeLoss {
 	var losses []nodeLoss
+	if len(f.Nodes) == 0 {
+		return nil
+	}
 	for _, g := range f.Groups() {
 		node, lost := f.lostNodeOf(g)
 		if !lost || g.IsMarkedForRemoval() {

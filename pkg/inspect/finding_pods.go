@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -62,6 +64,9 @@ func (f Facts) podsWith(code string) []findings.Finding {
 	var found []findings.Finding
 	var keys []ProblemKey
 	for _, g := range f.Groups() {
+		if pod := f.Pod(g); pod == nil || serves(pod) {
+			continue
+		}
 		t := f.problemWith(g, code)
 		if t == nil {
 			continue
@@ -80,9 +85,18 @@ func (f Facts) podsWith(code string) []findings.Finding {
 	return found
 }
 
+// serves reports whether a pod has a node, and all of its containers run and are ready: no rule about pods is evaluated
+// then, which for hundreds of them takes time.
+func serves(pod *corev1.Pod) bool {
+	waits := func(c corev1.ContainerStatus) bool { return c.State.Waiting != nil }
+	idle := func(c corev1.ContainerStatus) bool { return !c.Ready || waits(c) || c.State.Terminated != nil }
+	return pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil && !hasEnded(pod) &&
+		!slices.ContainsFunc(pod.Status.InitContainerStatuses, waits) && !slices.ContainsFunc(pod.Status.ContainerStatuses, idle)
+}
+
 // problemWith returns the first problem of a process group that belongs to a rule; nil for none.
 func (f Facts) problemWith(g *v1beta2.ProcessGroupStatus, code string) *Problem {
-	for t := range f.problemsOf(g) {
+	for _, t := range f.problemsOf(g) {
 		if t.Code == code {
 			return t
 		}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -102,43 +101,40 @@ func (t Problem) TextOfEach() string {
 // ProblemOf returns the first problem of a process group, in the order in which each explains
 // the following ones; nil without any.
 func (f Facts) ProblemOf(g *v1beta2.ProcessGroupStatus) *Problem {
-	for t := range f.problemsOf(g) {
+	for _, t := range f.problemsOf(g) {
 		return t
 	}
 	return nil
 }
 
-// problemsOf returns all problems of a process group in that order.
-func (f Facts) problemsOf(g *v1beta2.ProcessGroupStatus) iter.Seq[*Problem] {
-	return func(yield func(*Problem) bool) {
-		for _, ask := range f.questions(f.Pod(g)) {
-			if t := ask(g); t != nil && !yield(f.onPurpose(g, t)) {
-				return
-			}
-		}
+// problemsOf returns all problems of a process group in that order. A pod that has ended, terminates or has no node has
+// no containers to ask about.
+func (f Facts) problemsOf(g *v1beta2.ProcessGroupStatus) []*Problem {
+	pod := f.Pod(g)
+	switch {
+	case pod == nil:
+		return f.among(g, f.withoutPod(g))
+	case pod.DeletionTimestamp != nil:
+		return f.among(g, f.kept(g, f.terminating(pod)))
+	case hasEnded(pod):
+		return f.among(g, f.dated(g, f.ended(pod)), f.silent(g))
+	case pod.Spec.NodeName == "":
+		return f.among(g, f.dated(g, f.unscheduled(pod)), f.silent(g))
+	default:
+		return f.among(g, f.dated(g, f.waitingContainer(pod)), f.dated(g, f.onLostNode(pod)), f.dated(g, f.crashed(pod)),
+			f.dated(g, f.starting(g)), f.dated(g, f.notReady(pod)), f.silent(g))
 	}
 }
 
-// questions are what can be wrong with a process group and its pod, in the order in which each explains the following
-// ones. A pod that has ended, terminates or has no node has no containers to ask about.
-func (f Facts) questions(pod *corev1.Pod) []func(*v1beta2.ProcessGroupStatus) *Problem {
-	ofPod := func(ask func(*corev1.Pod) *Problem) func(*v1beta2.ProcessGroupStatus) *Problem {
-		return func(g *v1beta2.ProcessGroupStatus) *Problem { return f.dated(g, ask(pod)) }
-	}
-	switch {
-	case pod == nil:
-		return []func(*v1beta2.ProcessGroupStatus) *Problem{f.withoutPod}
-	case pod.DeletionTimestamp != nil:
-		return []func(*v1beta2.ProcessGroupStatus) *Problem{func(g *v1beta2.ProcessGroupStatus) *Problem { return f.kept(g, f.terminating(pod)) }}
-	case hasEnded(pod):
-		return []func(*v1beta2.ProcessGroupStatus) *Problem{ofPod(f.ended), f.silent}
-	case pod.Spec.NodeName == "":
-		return []func(*v1beta2.ProcessGroupStatus) *Problem{ofPod(f.unscheduled), f.silent}
-	default:
-		return []func(*v1beta2.ProcessGroupStatus) *Problem{
-			ofPod(f.waitingContainer), ofPod(f.onLostNode), ofPod(f.crashed), f.starting, ofPod(f.notReady), f.silent,
+// among returns the problems that there are.
+func (f Facts) among(g *v1beta2.ProcessGroupStatus, problems ...*Problem) []*Problem {
+	var all []*Problem
+	for _, t := range problems {
+		if t != nil {
+			all = append(all, f.onPurpose(g, t))
 		}
 	}
+	return all
 }
 
 // dated adds since when the processes of the group do not run to a problem that has no time of its own:

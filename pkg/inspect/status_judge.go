@@ -105,7 +105,7 @@ func (f Facts) Degradations(v StatusView) []Degradation {
 			all = append(all, Degradation{Message: m, Code: code})
 		}
 	}
-	add("", slices.Concat(f.LossReasons(), f.conditionReasons(), f.findingReasons())...)
+	add("", slices.Concat(f.LossReasons(), f.conditionReasons(), f.findingReasons(v.found))...)
 	switch words := v.Database.FaultWords(); v.Database.DataFault() {
 	case NoFault:
 	case FaultUnhealthy:
@@ -222,9 +222,9 @@ func (f Facts) conditionReasons() []string {
 var statedCodes = []string{CodeTolerance, CodeReplication, CodeQuorum, CodeCoordinator}
 
 // findingReasons has the errors of the rules about process groups that no other reason names.
-func (f Facts) findingReasons() []string {
+func (f Facts) findingReasons(all []findings.Finding) []string {
 	var reasons []string
-	for _, found := range f.Findings() {
+	for _, found := range all {
 		left := slices.DeleteFunc(slices.Clone(found.Groups), f.isNamed)
 		switch {
 		case !found.Severity.AtLeast(findings.Error), slices.Contains(statedCodes, found.Code):

@@ -23,6 +23,7 @@ type StatusView struct {
 	Reasons []string `json:"reasons"`
 	// Findings are what the rules of check about process groups, pods and nodes find; absent without any.
 	Findings []findings.View `json:"findings,omitempty"`
+	found    []findings.Finding
 	// Deletions are the resource, its namespace and the PVCs that are being deleted; absent without any.
 	Deletions []DeletionView `json:"deletions,omitempty"`
 	// Restrictions are why the database does not serve its clients as usual or does not repair itself, and a pause of
@@ -202,9 +203,10 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 	v.Warnings = append(v.Warnings, f.Warnings...)
 	v.Warnings = append(v.Warnings, v.Database.clientWarnings()...)
 	v.Restrictions = f.Restrictions()
+	v.found = f.Findings()
 	v.State, v.Reasons = f.Judge(v)
 	v.Summary = summarize(v, append(v.information(), f.nodesWhileReporting()...))
-	for _, found := range f.Findings() {
+	for _, found := range v.found {
 		v.Findings = append(v.Findings, found.View())
 	}
 	return v
