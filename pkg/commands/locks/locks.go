@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -68,10 +67,9 @@ func (o *getOptions) view(ctx context.Context, env *session.Env, key types.Names
 		return cmdutil.Output{}, groups.Unanswered(facts, "the lock holder")
 	}
 	v := inspect.NewLockListView(env.Metadata(key), facts)
-	return cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
-		Document: v, Names: session.NamesOf("lock", v.Items, func(l inspect.LockView) string { return l.Cluster }),
-		Table: func(w io.Writer) error { return ui.WriteLocks(w, v, o.List(env)) },
-	}}, nil
+	p := o.Listed(env, v, session.NamesOf("lock", v.Items, func(l inspect.LockView) string { return l.Cluster }))
+	p.Table = func(w io.Writer) error { return ui.WriteLocks(w, v, o.List(env)) }
+	return cmdutil.Output{Warnings: v.Warnings, Printable: p}, nil
 }
 
 // sharedFacts returns the facts about one cluster and the state shared by all control-plane
