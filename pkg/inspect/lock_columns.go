@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"time"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
@@ -19,8 +21,8 @@ var LockColumns = []list.Column[LockView]{
 	{Title: "UNTIL", Meaning: "When the lock expires", Drop: 5, Cell: func(at list.At, l LockView) list.Cell {
 		return l.owned(list.Text(list.At{Now: at.Now, Absolute: true}.Age(l.Until)))
 	}},
-	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Drop: 3, Cell: func(_ list.At, l LockView) list.Cell { return l.owned(l.leftCell()) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
-	{Title: "STATE", Meaning: "free, held, expired, or owner-denied; the last two can be taken over", Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State) }},
+	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Drop: 3, Cell: func(at list.At, l LockView) list.Cell { return l.owned(l.leftCell(at.Now)) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
+	{Title: "STATE", Meaning: "free, held, expired, or owner-denied; the last two can be taken over", Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
 }
 
 // owned is a cell of a lock that has an owner; "-" of one without.
@@ -38,21 +40,37 @@ func (v LockView) ownerCell() list.Cell {
 	return list.Text(ptr.Deref(v.Owner, ""))
 }
 
-func (v LockView) leftCell() list.Cell {
+func (v LockView) leftCell(now time.Time) list.Cell {
 	switch {
-	case v.SecondsLeft == nil:
+	case v.Until == nil:
 		return list.Known("")
-	case *v.SecondsLeft <= 0:
+	case !v.Until.After(now):
 		return list.Text("")
 	default:
-		return list.Text(phrase.Seconds(*v.SecondsLeft))
+		return list.Text(phrase.Until(*v.Until, now))
 	}
+}
+
+// Tone is how bad it is that the lock is held, or that others can take it over.
+func (v LockView) Tone() list.Tone {
+	if v.State == LockExpired || v.State == LockOwnerDenied || v.Used && !ptr.Deref(v.Mine, true) {
+		return list.Warn
+	}
+	return list.Good
+}
+
+// Tone is how bad it is that the entry exists, or differs from the spec.
+func (v DeniedView) Tone() list.Tone {
+	if v.Drift != "" {
+		return list.Bad
+	}
+	return list.Warn
 }
 
 // DeniedColumns are the columns of the deny list.
 var DeniedColumns = []list.Column[DeniedView]{
 	{Title: "DENIED-ID", Meaning: "processGroupIDPrefix of a control-plane instance", Cell: func(_ list.At, d DeniedView) list.Cell { return list.Text(d.ID) }},
-	{Title: "IN-DB", Meaning: "Whether the database denies it the lock now", Cell: func(_ list.At, d DeniedView) list.Cell { return list.YesNo(&d.InDatabase) }},
+	{Title: "IN-DB", Meaning: "Whether the database denies it the lock now", Cell: func(_ list.At, d DeniedView) list.Cell { return list.YesNo(&d.InDatabase).In(d.Tone()) }},
 	{Title: "IN-SPEC", Meaning: "Its entry in spec.lockOptions.denyList", Cell: func(_ list.At, d DeniedView) list.Cell { return d.inSpecCell() }},
 	{Title: "SET-BY", Meaning: "User or spec that added it; ? where that was not recorded", Drop: 1, Min: 10, Cell: func(_ list.At, d DeniedView) list.Cell { return d.noted(list.Known(ptr.Deref(d.SetBy, ""))) }},
 	{Title: "WHEN", Meaning: "Age of the entry in the database", Drop: 2, Cell: func(at list.At, d DeniedView) list.Cell { return d.noted(list.Text(at.Age(d.When))) }},

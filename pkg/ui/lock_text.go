@@ -30,34 +30,39 @@ func WriteLocks(w io.Writer, v inspect.LockListView, o ListOptions) error {
 			return err
 		}
 	}
-	if !o.NoHeaders {
-		writeNotes(v, w, o)
+	if o.NoHeaders {
+		return nil
+	}
+	fmt.Fprintln(w)
+	for _, note := range LockNotes(v, o) {
+		layout.Line(w, "%s", note)
 	}
 	return nil
 }
 
-// writeNotes explains the tables.
-func writeNotes(v inspect.LockListView, w io.Writer, o ListOptions) {
-	fmt.Fprintln(w)
+// LockNotes explain the lists, and describe the Lease.
+func LockNotes(v inspect.LockListView, o ListOptions) []string {
+	var notes []string
 	for _, l := range v.Items {
 		if !l.Used {
-			layout.Line(w, "%s: the spec does not use the lock; passes take none", l.Cluster)
+			notes = append(notes, l.Cluster+": the spec does not use the lock; passes take none")
 		}
 		if l.ManualHolder != nil && l.State == inspect.LockHeld {
-			layout.Line(w, "%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either", l.Cluster, *l.ManualHolder)
+			notes = append(notes, fmt.Sprintf("%s: the lock is held manually by %s; passes of the same control-plane instance cannot take it either", l.Cluster, *l.ManualHolder))
 		}
 	}
 	for _, d := range v.Denied {
 		if d.Drift != "" {
-			layout.Line(w, "%s: %s", d.ID, d.Drift)
+			notes = append(notes, d.ID+": "+d.Drift)
 		}
 	}
-	lease := "unknown: it could not be read"
+	lease, words := "unknown: it could not be read", StatusOptions{Absolute: o.Absolute, Now: o.Now}
 	if v.Lease.Read {
-		lease = StatusOptions{Absolute: o.Absolute, Now: o.Now}.held(v.Lease.Holder, v.Lease.Until)
+		lease = words.held(v.Lease.Holder, v.Lease.Until)
 	}
-	layout.Line(w, "Lease of runs in this Kubernetes cluster: %s", lease)
+	notes = append(notes, "Lease of runs in this Kubernetes cluster: "+lease)
 	if v.Lease.Operation != nil {
-		layout.Line(w, "Operation: %s", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Lease.Operation))
+		notes = append(notes, "Operation: "+words.operation(*v.Lease.Operation))
 	}
+	return notes
 }

@@ -337,6 +337,8 @@ func (o StatusOptions) held(holder string, until *time.Time) string {
 		return "free"
 	case until == nil:
 		return "held by " + holder
+	case until.Before(o.Now):
+		return "expired, last held by " + holder
 	case o.Absolute:
 		return "held by " + holder + " until " + until.Format(time.RFC3339)
 	default:

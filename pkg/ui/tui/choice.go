@@ -137,6 +137,9 @@ func (p page) sorted(s clusterView, by sorting) page {
 		if part[0].key == "" {
 			part = part[1:]
 		}
+		if len(part) > 0 && part[0].list > 0 { // it has other columns
+			break
+		}
 		slices.SortStableFunc(part, func(a, b row) int { return sign * compareCells(s, a, b, at, by.column) })
 		begin = end
 	}

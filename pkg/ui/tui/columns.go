@@ -16,6 +16,10 @@ type row struct {
 	// build returns the cells of a row that has none yet; nil if it has. Moving the cursor needs only
 	// the order of the rows, and cells take most of the time.
 	build func(s clusterView) []span
+	// list is the index of the row's list in the view; 0 for the first. A headline with titles has
+	// those of its columns.
+	list   int
+	titles bool
 	// tone is the severity of the row.
 	tone tone
 	// group is the process group of the row, node its node; empty for none.
@@ -85,6 +89,21 @@ type table struct {
 	layout.Fitted
 }
 
+// layOutAll fits the lists of a view to a width, each for itself.
+func (p page) layOutAll(width int) []table {
+	tables := make([]table, 1+len(p.others))
+	for i := range tables {
+		var rows []row
+		for _, r := range p.rows {
+			if r.list == i {
+				rows = append(rows, r)
+			}
+		}
+		tables[i] = layOut(p.columnsOf(row{list: i}), rows, width)
+	}
+	return tables
+}
+
 // layOut fits rows to a width. Headlines have a line of their own.
 func layOut(columns []layout.Column, rows []row, width int) table {
 	return table{columns, layout.Grid{Columns: columns, Rows: len(rows), Cut: true, Cell: func(i, column int) string {
@@ -97,7 +116,7 @@ func layOut(columns []layout.Column, rows []row, width int) table {
 
 // draw draws a row in its columns.
 func (t table) draw(colors theme, r row, width int) string {
-	if r.key == "" {
+	if r.key == "" && !r.titles {
 		return colors.Draw(line(r.cells), width)
 	}
 	cells := t.fill(r, width)

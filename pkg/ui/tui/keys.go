@@ -356,8 +356,8 @@ func (m model) help() []line {
 
 // columnHelp returns what the columns of the view mean.
 func (m model) columnHelp() []line {
-	lines := []line{heading("Columns of " + m.views[m.view].name)}
-	for _, c := range m.views[m.view].page(m.clusterView()).columns {
+	lines, p := []line{heading("Columns of " + m.views[m.view].name)}, m.views[m.view].page(m.clusterView())
+	for _, c := range slices.Concat(p.columns, slices.Concat(p.others...)) {
 		if c.Meaning != "" {
 			lines = append(lines, line{styled(strong, "  "+fit(c.Name, keyWidth)), styled(plain, " "+c.Meaning)})
 		}

@@ -11,7 +11,9 @@ type page struct {
 	// summary is the result in one line.
 	summary line
 	columns []layout.Column
-	rows    []row
+	// others are the columns of further lists below that of columns; row.list is their index, from 1.
+	others [][]layout.Column
+	rows   []row
 	// notes are shown below the rows.
 	notes []line
 	// empty is shown if there are no rows; empty if the summary suffices.
@@ -24,6 +26,31 @@ func (p page) fill(s clusterView) {
 		if r.build != nil {
 			p.rows[i].cells, p.rows[i].build = r.build(s), nil
 		}
+	}
+}
+
+// columnsOf returns the columns of the list of a row.
+func (p page) columnsOf(r row) []layout.Column {
+	if r.list == 0 {
+		return p.columns
+	}
+	return p.others[r.list-1]
+}
+
+// addList adds rows of another list, below its titles.
+func (p *page) addList(columns []layout.Column, rows []row) {
+	if len(rows) == 0 {
+		return
+	}
+	p.others = append(p.others, columns)
+	head := row{list: len(p.others), titles: true}
+	for _, c := range columns {
+		head.cells = append(head.cells, styled(strong, c.Name))
+	}
+	p.rows = append(p.rows, head)
+	for _, r := range rows {
+		r.list = len(p.others)
+		p.rows = append(p.rows, r)
 	}
 }
 
@@ -87,8 +114,11 @@ func (p page) about(s clusterView, r row) []line {
 	if r.more != nil {
 		return r.more(s)
 	}
+	if r.build != nil {
+		r.cells = r.build(s)
+	}
 	var lines []line
-	for i, c := range p.columns {
+	for i, c := range p.columnsOf(r) {
 		if i < len(r.cells) && c.Name != " " {
 			lines = append(lines, factIn(r.cells[i].Tone, strings.ToLower(c.Name), r.cells[i].Text))
 		}

@@ -143,18 +143,18 @@ func (m model) drawPage(p page, width int) []string {
 func (m model) drawRows(p page, width int) []string {
 	height, c := m.rowsOf(p), m.cursors[m.view]
 	c = c.shown(len(p.rows), height)
-	l := layOut(p.columns, p.rows, width-markWidth)
+	tables := p.layOutAll(width - markWidth)
 	titles := make([]span, len(p.columns))
 	for i, column := range p.columns {
 		titles[i] = styled(strong, column.Name)
 	}
-	lines := []string{strings.Repeat(" ", markWidth) + l.draw(m.theme, row{key: "titles", cells: titles}, width-markWidth)}
+	lines := []string{strings.Repeat(" ", markWidth) + tables[0].draw(m.theme, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
 		if i == c.at && p.rows[i].key != "" {
-			lines = append(lines, l.drawChosen(m.theme, p.rows[i], width))
+			lines = append(lines, tables[p.rows[i].list].drawChosen(m.theme, p.rows[i], width))
 			continue
 		}
-		lines = append(lines, strings.Repeat(" ", markWidth)+l.draw(m.theme, p.rows[i], width-markWidth))
+		lines = append(lines, strings.Repeat(" ", markWidth)+tables[p.rows[i].list].draw(m.theme, p.rows[i], width-markWidth))
 	}
 	return lines
 }
