@@ -89,7 +89,6 @@ var proseDecides = map[string]int{
 	"pkg/fdb/admin/admintest/transcript.go": 1, // recorded commands
 	"pkg/fdb/admin/backup_store.go":         1, // the output of a tool of FoundationDB
 	"pkg/reconcile/safety/clean_bounce.go":  1, // a reason that FoundationDB defines
-	"pkg/ui/lock_text.go":                   1, // nil or not
 	"pkg/inspect/pod_problem.go":            2, // reasons that Kubernetes defines
 	"pkg/reconcile/readings/pod_start.go":   1, // the end of the scheduler's message, which is only shown
 	"pkg/inspect/check/budget.go":           1, // a reason that Kubernetes defines
