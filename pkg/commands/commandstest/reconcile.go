@@ -209,10 +209,12 @@ func Refuse(kind string, err error) func(plan.Action) error {
 
 var (
 	pods = schema.GroupResource{Resource: "pods"}
-	// ErrForbidden, ErrConflict and ErrNoAnswer are what an API server can answer, or not.
+	// ErrForbidden is the answer about a missing permission.
 	ErrForbidden = apierrors.NewForbidden(pods, "p", errors.New("no rule"))
-	ErrConflict  = apierrors.NewConflict(pods, "p", errors.New("changed"))
-	ErrNoAnswer  = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
+	// ErrConflict is the answer about an object that was changed meanwhile.
+	ErrConflict = apierrors.NewConflict(pods, "p", errors.New("changed"))
+	// ErrNoAnswer is that of a connection without one.
+	ErrNoAnswer = &url.Error{Op: "Get", URL: "https://api", Err: errors.New("connection refused")}
 )
 
 // Watched runs `reconcile --watch` over a simulated cluster. In every interval that counts the

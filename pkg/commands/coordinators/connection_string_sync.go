@@ -58,7 +58,7 @@ never changed; if spec.seedConnectionString differs, a hint prints the command.`
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "status and ConfigMap have the current connection string")
 	return cmd
 }

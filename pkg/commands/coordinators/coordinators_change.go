@@ -55,7 +55,7 @@ nodes. A later change may select these process groups again.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the coordinators match the spec")
 	cmd.Flags().StringSliceVar(&o.Away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
 	session.CompleteWith(cmd, "away-from", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))

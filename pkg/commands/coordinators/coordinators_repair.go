@@ -61,7 +61,7 @@ database could not be queried for a quorum).`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the coordinators match the spec")
 	return cmd
 }

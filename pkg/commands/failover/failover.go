@@ -70,7 +70,7 @@ their priorities first, and then use --set-elsewhere.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the region is primary")
 	cmd.Flags().StringVar(&o.to, "to", "", "main data center of the region to make primary")
 	cmd.Flags().BoolVar(&o.setElsewhere, "set-elsewhere", false, "If true, resources in other namespaces and Kubernetes clusters have these priorities already")

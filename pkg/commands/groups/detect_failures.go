@@ -64,7 +64,7 @@ annotated.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.Reversible = true
 	flags.Brief(cmd, &o.ChangeFlags)
 	cmd.Flags().Lookup("yes").Usage = "If true, approve; this command has no prompt, since it changes no process group"

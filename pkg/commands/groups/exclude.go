@@ -58,7 +58,7 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the process groups are drained")
 	return cmd

@@ -63,7 +63,7 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the exclusions have ended")
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, include all excluded process groups that are not marked for removal")

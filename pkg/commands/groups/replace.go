@@ -88,7 +88,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	flags.Removing(cmd, &o.ChangeFlags, "the process groups are removed")
 	flags := cmd.Flags()

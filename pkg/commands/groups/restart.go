@@ -67,7 +67,7 @@ continue an interrupted run is printed before the first change.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "all selected processes are restarted")
 	flags := cmd.Flags()

@@ -75,7 +75,7 @@ func (o denyOptions) command(env *session.Env, cmd *cobra.Command) *cobra.Comman
 	cmd.Args = cobra.RangeArgs(1, 2)
 	cmd.ValidArgsFunction = env.Completion().FirstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Reversible(cmd, &o.ChangeFlags, "the deny list in the database is changed")
 	return cmd
 }

@@ -59,7 +59,7 @@ own. Pause it first with kubectl fdb pause.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Reversible(cmd, &o.ChangeFlags, "the lock is taken")
 	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "duration of the lock, from 1m to 24h")
 	return cmd
@@ -147,7 +147,7 @@ control-plane instance that is lost permanently.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
 	session.NotInSteps(cmd, "force")

@@ -58,7 +58,7 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Reversible(cmd, &o.ChangeFlags, "the zone is in maintenance mode")
 	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
 	return cmd
@@ -136,7 +136,7 @@ were to restart. Data of storage processes that are still down is copied from th
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Reversible(cmd, &o.ChangeFlags, "no zone is in maintenance mode")
 	return cmd
 }

@@ -51,7 +51,7 @@ pass report it.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.Reversible = true
 	flags.Brief(cmd, &o.ChangeFlags)
 	cmd.Flags().DurationVar(&o.long, "for", 0, "expected duration, for reminders; 0 means no limit")
@@ -128,7 +128,7 @@ Nothing else of the spec is changed.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.Reversible = true
 	flags.Brief(cmd, &o.ChangeFlags)
 	return cmd

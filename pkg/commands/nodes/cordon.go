@@ -91,7 +91,7 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.add(cmd)
 	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()

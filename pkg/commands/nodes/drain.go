@@ -61,7 +61,7 @@ to continue.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.add(cmd)
 	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone

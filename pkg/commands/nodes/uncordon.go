@@ -43,7 +43,7 @@ as long as no data was moved.`,
 			return o.runUncordon(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	o.add(cmd)
 	flags.Change(cmd, &o.ChangeFlags, "the nodes are schedulable")
 	cmd.Flags().StringVar(&o.taint, "taint", "", "taint to remove, KEY[:EFFECT], regardless of its origin. Without nodes and -l it is removed from all nodes that have it")

@@ -72,7 +72,7 @@ is half done is printed for it, too.`,
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Approval(cmd, &o.ChangeFlags)
 	cmd.Flags().StringVar(&o.id, "id", "", "expected ID of the operation, as listed; exit code 6 for another one")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, as its run prints it")

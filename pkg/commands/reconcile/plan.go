@@ -58,7 +58,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 			return runPlan(cmd.Context(), o, shows, env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Stages(cmd, &o.StageFlags)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")

@@ -95,7 +95,7 @@ continue.`,
 			return run(cmd.Context(), o, env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Stages(cmd, &o.StageFlags)
 	flags.Removing(cmd, &o.ChangeFlags, "the cluster is reconciled")
 	flags.Watch(cmd, &o.WatchFlags)

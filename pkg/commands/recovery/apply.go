@@ -83,7 +83,7 @@ exit code is 1.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Steps(cmd, &o.ChangeFlags, "recover plan -o json")
 	flags.Confirm(cmd, &o.ChangeFlags, nil)
 	flags.Timeout(cmd, &o.ChangeFlags, defaultTimeout)
