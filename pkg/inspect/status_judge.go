@@ -176,9 +176,13 @@ func (f Facts) notReportingReasons() []string {
 // nodeReasons names each node that processes were lost with, and the process groups there:
 // "node node-5 is not ready 3m (log-3, storage-2; 1 coordinator)".
 func (f Facts) nodeReasons() []string {
+	losses := f.nodeLosses()
+	if len(losses) == 0 {
+		return nil
+	}
 	var reasons []string
 	coordinators := f.coordinatorGroups()
-	for _, loss := range f.nodeLosses() {
+	for _, loss := range losses {
 		ids := loss.notReporting
 		if len(ids) == 0 {
 			continue
