@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 const day = 24 * time.Hour
@@ -55,7 +57,7 @@ const fields = 5
 // API server to check.
 func Check(schedule string) error {
 	if n := len(strings.Fields(schedule)); n != fields && !strings.HasPrefix(schedule, "@") {
-		return fmt.Errorf("must have %d fields in cron syntax, such as \"0 */2 * * *\"", fields)
+		return fmt.Errorf("must have %s in cron syntax, such as \"0 */2 * * *\"", phrase.Count(fields, "field"))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Mount is where the volume of a pod is mounted.
@@ -132,7 +133,7 @@ func addCoordination(f *Files, record string) error {
 	const fields = 4
 	parts := strings.SplitN(record, " ", fields)
 	if len(parts) != fields {
-		return fmt.Errorf("%d fields, %d required", len(parts), fields)
+		return fmt.Errorf("%s, %d required", phrase.Count(len(parts), "field"), fields)
 	}
 	size, err := strconv.ParseInt(parts[0], 10, 64)
 	if err != nil {
