@@ -63,12 +63,51 @@ func (c *FoundationDBCluster) LostFields() []LostField {
 	if json.Unmarshal([]byte(c.Annotations[corev1.LastAppliedConfigAnnotation]), &applied) != nil {
 		return nil
 	}
+	return UnknownFields("FoundationDBCluster", applied.Spec)
+}
+
+// UnknownFields returns the fields of a spec that a kind does not have, in order.
+func UnknownFields(kind string, spec map[string]any) []LostField {
+	of := SpecOf(kind)
+	if of == nil {
+		return nil
+	}
 	var lost []LostField
-	for _, path := range unknownFields(reflect.TypeFor[FoundationDBClusterSpec](), applied.Spec, "spec") {
-		lost = append(lost, LostField{path, successors[path]})
+	for _, path := range unknownFields(of, spec, "spec") {
+		known := LostField{Path: path}
+		if kind == "FoundationDBCluster" {
+			known.Successor = successors[path]
+		}
+		lost = append(lost, known)
 	}
 	return lost
 }
+
+// SpecOf returns the type of the spec of a kind; nil for a kind of others.
+func SpecOf(kind string) reflect.Type {
+	switch kind {
+	case "FoundationDBCluster":
+		return reflect.TypeFor[FoundationDBClusterSpec]()
+	case "FoundationDBBackup":
+		return reflect.TypeFor[FoundationDBBackupSpec]()
+	case "FoundationDBRestore":
+		return reflect.TypeFor[FoundationDBRestoreSpec]()
+	default:
+		return nil
+	}
+}
+
+// FieldsOf returns the types of the fields of a type by their names in JSON; nil for a type without fields, such as one
+// whose JSON is a text.
+func FieldsOf(t reflect.Type) map[string]reflect.Type {
+	if t.Kind() != reflect.Struct || DecodesItself(t) {
+		return nil
+	}
+	return jsonFields(t)
+}
+
+// DecodesItself reports whether a type has a JSON form of its own, as quantities have.
+func DecodesItself(t reflect.Type) bool { return reflect.PointerTo(t).Implements(decodesItself) }
 
 // decodesItself is implemented by types whose JSON does not have the fields of the type.
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
@@ -78,7 +117,7 @@ func unknownFields(t reflect.Type, value any, path string) (unknown []string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if reflect.PointerTo(t).Implements(decodesItself) {
+	if DecodesItself(t) {
 		return nil
 	}
 	if t.Kind() == reflect.Struct {

@@ -127,8 +127,8 @@ func (e *Env) Read(ctx context.Context, c client.Client, key types.NamespacedNam
 	cluster := &v1beta2.FoundationDBCluster{}
 	err := c.Get(ctx, key, cluster)
 	switch {
-	case isMissingKind(err):
-		return nil, missingKind(err)
+	case exit.IsMissingKind(err):
+		return nil, exit.MissingKind(err)
 	case apierrors.IsNotFound(err):
 		return nil, e.Lookup().unknownCluster(ctx, c, key)
 	case err != nil:
@@ -144,24 +144,6 @@ func RequireValid(e *Env, c *v1beta2.FoundationDBCluster) error {
 			e.KubectlIn(c.Namespace, "edit", "foundationdbcluster", c.Name))
 	}
 	return nil
-}
-
-// isMissingKind reports whether the API server does not have the resource type; it returns the
-// same code as for an object that does not exist.
-func isMissingKind(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
-		return false
-	}
-	details := status.Status().Details
-	return details == nil || details.Name == ""
-}
-
-// errMissingKind is in the chain of errors of an API server without the definitions of the resources.
-var errMissingKind = errors.New("no FoundationDBCluster resources")
-
-func missingKind(err error) error {
-	return exit.Usage(fmt.Errorf("this Kubernetes cluster has %w: %w", errMissingKind, err))
 }
 
 func (e Lookup) unknownCluster(ctx context.Context, c client.Client, key types.NamespacedName) error {
@@ -270,8 +252,8 @@ func ClustersIn(ctx context.Context, c client.Client, namespace string) ([]v1bet
 		page := &v1beta2.FoundationDBClusterList{}
 		err := c.List(ctx, page, client.InNamespace(namespace), client.Limit(PageSize), client.Continue(next))
 		switch {
-		case isMissingKind(err):
-			return nil, missingKind(err)
+		case exit.IsMissingKind(err):
+			return nil, exit.MissingKind(err)
 		case err != nil:
 			return nil, fmt.Errorf("list FoundationDBClusters %s: %w", InNamespace(namespace), err)
 		}

@@ -118,7 +118,7 @@ func (l BackupsReader) list(ctx context.Context) (inspect.ClusterBackups, error)
 // resourcesOf returns the backups and restores of a namespace by type.
 func resourcesOf[T any](ctx context.Context, c client.Client, kind *ResourceKind, namespace string) ([]T, error) {
 	objects, err := kind.Resources(ctx, c, namespace)
-	if isMissingKind(err) {
+	if exit.IsMissingKind(err) {
 		return nil, nil
 	}
 	var all []T

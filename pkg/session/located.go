@@ -16,7 +16,7 @@ func (e Connection) Located(err error) error {
 	case apierrors.IsUnauthorized(err):
 		err = fmt.Errorf("the credentials of %s are missing or expired: %w", e.where(), err)
 		hints = []string{"log in again with the tool that issues the credentials, or correct the kubeconfig", "list other contexts: " + kubectlConfig(e.Env, "get-contexts")}
-	case errors.Is(err, errMissingKind):
+	case errors.Is(err, exit.ErrMissingKind):
 		err = fmt.Errorf("%s: %w", e.where(), err)
 		hints = []string{
 			"list other contexts: " + kubectlConfig(e.Env, "get-contexts"),

@@ -97,7 +97,7 @@ func (k *ResourceKind) Keys(ctx context.Context, env *Env, namespace string) ([]
 		return nil, err
 	}
 	records, err := k.Resources(ctx, c, namespace)
-	if isMissingKind(err) {
+	if exit.IsMissingKind(err) {
 		return nil, exit.Usage(fmt.Errorf("this Kubernetes cluster has no %s resources: %w", k.Kind, err), env.KubectlIn("", "get", "crd", k.plural+".apps.foundationdb.org"))
 	}
 	var all []types.NamespacedName

@@ -1,0 +1,118 @@
+package proposal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
+
+// Over returns a client that reads the resources of changes as they would be stored, and everything else as it is. What
+// it writes is written: a change that is carried out is stored first.
+func Over(c client.Client, changes []*Change) client.Client {
+	return &over{Client: c, changes: changes}
+}
+
+// over is a client over changes that are not stored.
+type over struct {
+	client.Client
+	changes []*Change
+}
+
+// Get implements client.Client.
+func (o *over) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	kind, err := kindOf(into, o.Scheme())
+	if err != nil {
+		return err
+	}
+	for _, c := range o.changes {
+		if c.isUnstored() && c.Kind() == kind && c.Key() == key {
+			return convert(c.Stored, into)
+		}
+	}
+	return o.Client.Get(ctx, key, into, options...)
+}
+
+// List implements client.Client. A resource that would be created is on the last page.
+func (o *over) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
+	if err := o.Client.List(ctx, into, options...); err != nil {
+		return err
+	}
+	kind, err := kindOf(into, o.Scheme())
+	if err != nil {
+		return err
+	}
+	var asked client.ListOptions
+	asked.ApplyOptions(options)
+	var concerned []*Change
+	for _, c := range o.changes {
+		isIn := asked.Namespace == "" || asked.Namespace == c.Key().Namespace
+		if c.isUnstored() && c.Kind()+"List" == kind && isIn {
+			concerned = append(concerned, c)
+		}
+	}
+	if len(concerned) == 0 {
+		return nil
+	}
+	items, err := meta.ExtractList(into)
+	if err != nil {
+		return fmt.Errorf("read a list of %s: %w", kind, err)
+	}
+	_, untyped := into.(*unstructured.UnstructuredList)
+	for _, c := range concerned {
+		stored := client.Object(&unstructured.Unstructured{})
+		if !untyped {
+			stored = newOf(c.Kind())
+		}
+		if err := convert(c.Stored, stored); err != nil {
+			return err
+		}
+		items = c.among(items, stored, into.GetContinue())
+	}
+	return meta.SetList(into, items)
+}
+
+// among returns the items of a list, or of one of its pages, with the resource as it would be stored.
+func (c *Change) among(items []runtime.Object, stored client.Object, next string) []runtime.Object {
+	i := slices.IndexFunc(items, func(item runtime.Object) bool {
+		o, is := item.(client.Object)
+		return is && client.ObjectKeyFromObject(o) == c.Key()
+	})
+	switch {
+	case i >= 0:
+		items[i] = stored
+	case next == "" && c.Live == nil:
+		items = append(items, stored)
+	}
+	return items
+}
+
+// isUnstored reports whether only this process knows of the change.
+func (c *Change) isUnstored() bool { return !c.isStored }
+
+// kindOf returns the kind of an object or a list of this API group; empty for all others.
+func kindOf(o runtime.Object, scheme *runtime.Scheme) (string, error) {
+	gvk, err := apiutil.GVKForObject(o, scheme)
+	if err != nil || gvk.Group != v1beta2.GroupVersion.Group {
+		return "", err
+	}
+	return gvk.Kind, nil
+}
+
+func convert(from *unstructured.Unstructured, into client.Object) error {
+	if u, is := into.(*unstructured.Unstructured); is {
+		u.Object = from.DeepCopy().Object
+		return nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(from.DeepCopy().Object, into); err != nil {
+		return fmt.Errorf("decode %s %s: %w", from.GetKind(), from.GetName(), err)
+	}
+	return nil
+}
