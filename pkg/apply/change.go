@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 )
 
 // Values of --dry-run.
@@ -188,6 +189,8 @@ type Change struct {
 	Nodes bool
 	// Beside is true if running operators do not matter, because the command is about them.
 	Beside bool
+	// Proposal is the change of the resource that comes first; nil for the resource as it is stored.
+	Proposal *proposal.Change
 	// Given is the cluster as the command has just read it, for the first observation.
 	Given live.Given
 	// Lockless is true for commands that never need the database lock.
@@ -273,7 +276,7 @@ func (f ChangeFlags) agreed() bool {
 }
 
 func runOf(e *session.Env, c Change) Run {
-	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, ResourceKind: c.ResourceKind, begins: c.Begins}
+	return Run{Env: e, StageList: c.stages(), Seed: e.Random(), Command: c.Command(), Gates: live.GateOptions{Coexist: c.Coexist || c.Beside}, readsNodes: c.Nodes, lockless: c.Lockless, given: c.Given, ResourceKind: c.ResourceKind, begins: c.Begins, proposal: c.Proposal}
 }
 
 // CarryOut previews a change, or confirms it and carries it out.

@@ -91,6 +91,9 @@ func (a *approving) confirmPlan(ctx context.Context, approved *planned.ApprovedP
 	if failed := done.Outcome == reconcile.Failed || done.Stopped != nil; failed {
 		return a.showView(view, done)
 	}
+	if approved.IsOfNew() && view.Proposed == nil { // it was created since, with the spec of the plan as the comparison shows
+		approved.Observed.UID, a.Approved.of.UID = view.Observed.UID, view.Observed.UID
+	}
 	if view.Observed.UID != approved.Observed.UID {
 		return exit.Usagef("plan %s is for another %s %s: one in another Kubernetes cluster, or one that was deleted since (nothing was changed)", a.Plan, a.noun(), a.Key.Name)
 	}

@@ -1,9 +1,18 @@
 package apply
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 )
 
 // ReconcileOptions are the options of `kubectl fdb reconcile`.
@@ -59,4 +68,34 @@ func (o ReconcileOptions) Permissions() []session.Permission {
 		return append(session.ReconcilePermissions(), session.WatchPermissions()...)
 	}
 	return session.ReconcilePermissions()
+}
+
+// For returns the change of one resource after a change of its spec that nothing has stored yet.
+func (o ReconcileOptions) For(env *session.Env, c *proposal.Change) (Keyed, error) {
+	kind := session.KindOf(c.Kind())
+	key := c.Key()
+	change := Change{ChangeFlags: o.ChangeFlags, Args: o.Args(kind.Named(key).Name), Partial: len(o.Only)+len(o.Skip) > 0, ResourceKind: kind, Proposal: c}
+	if kind != nil {
+		selected, err := o.StagesOn(kind, key.Name, "")
+		change.Stages, change.Permissions = selected, kind.Permissions()
+		return Keyed{key, change}, err
+	}
+	selected, err := o.Stages()
+	if err != nil {
+		return Keyed{}, err
+	}
+	change.Stages, change.Permissions = selected, o.Permissions()
+	return Keyed{key, change}, proposable(c, selected)
+}
+
+// proposable refuses a spec of a cluster that no pass would carry out.
+func proposable(c *proposal.Change, selected []plan.Stage) error {
+	cluster := &v1beta2.FoundationDBCluster{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.Stored.Object, cluster); err != nil {
+		return exit.Usage(fmt.Errorf("%s: FoundationDBCluster %s: %w", c.Source, c.Key().Name, err))
+	}
+	if err := errors.Join(cluster.Validate(), objects.ValidateForStages(cluster, selected)); err != nil {
+		return exit.Usage(fmt.Errorf("%s: FoundationDBCluster %s would be invalid: %w", c.Source, cluster.Name, err))
+	}
+	return nil
 }

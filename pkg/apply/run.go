@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 )
 
 // Run holds the passes of one command over one cluster.
@@ -42,6 +43,8 @@ type Run struct {
 	Lease string
 	// readsOnly marks a preview for a read-only command: it accepts any valid spec.
 	readsOnly bool
+	// proposal is the change of the resource that nothing has stored yet; nil for none.
+	proposal *proposal.Change
 	// observed is what the last preview observed.
 	observed seen
 }
@@ -72,6 +75,11 @@ func (r *Run) Preview(ctx context.Context) (planned.PlanView, reconcile.PassDone
 	done, err := p.Run(ctx)
 	view := recorder.View(r.Env.Metadata(r.ResourceKind.Named(r.Key)))
 	view.Command, view.Seed = r.Command, strconv.FormatUint(r.Seed, 10)
+	if r.proposal != nil {
+		if view.Proposed = r.proposal.View(); view.Proposed.New { // the UID of a dry run is that of no resource
+			view.Observed.UID, view.Observed.ResourceVersion = "", ""
+		}
+	}
 	view.Changes, view.Privileges = planned.SettingChanges(r.observed.snapshot), planned.Privileges(r.observed.snapshot)
 	return view, done, err
 }

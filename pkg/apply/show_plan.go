@@ -78,6 +78,33 @@ func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
 	return planEnd(view, done)
 }
 
+// Keyed is the change of one resource.
+type Keyed struct {
+	Key types.NamespacedName
+	Change
+}
+
+// PlanAll prints what passes over several resources would do, in the order in which they come.
+func PlanAll(ctx context.Context, e *session.Env, all []Keyed) error {
+	var views []planned.PlanView
+	var ends []error
+	for _, c := range all {
+		r := runOf(e, c.Change)
+		if err := r.Open(ctx, c.Key); err != nil {
+			return err
+		}
+		view, done, err := r.plan(ctx, c.printed())
+		if err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+		views, ends = append(views, view), append(ends, planEnd(view, done))
+	}
+	if err := all[0].printed().printAll(e, e.Metadata(all[0].Key), views); err != nil {
+		return err
+	}
+	return MostSignificant(ends)
+}
+
 func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
 	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
 		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})

@@ -96,6 +96,11 @@ func (t *resourceSet) all(ctx context.Context) error {
 	defer stop()
 	ctx, end := beginOperations(ctx, t.members)
 	defer end()
+	for _, p := range t.members {
+		if err := p.storeProposal(ctx); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+	}
 	for again := true; again; {
 		err := t.round(ctx)
 		if err == nil {

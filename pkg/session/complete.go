@@ -45,18 +45,23 @@ var completions sync.Map
 // completedFlag is a flag whose values can be completed.
 type completedFlag struct {
 	name string
-	list Candidates
+	as   cobra.CompletionFunc
 }
 
 // CompleteWith completes a flag with Candidates that are read from the API server.
 func CompleteWith(cmd *cobra.Command, flag string, list Candidates) {
+	CompleteAs(cmd, flag, AsCompletion(list))
+}
+
+// CompleteAs completes a flag with what depends on the part that is typed.
+func CompleteAs(cmd *cobra.Command, flag string, as cobra.CompletionFunc) {
 	if cmd.Flag(flag) == nil {
 		panic("completes a flag that does not exist: " + flag)
 	}
 	key := weak.Make(cmd)
 	flags, known := completions.Load(key)
 	completed, _ := flags.([]completedFlag)
-	completions.Store(key, append(completed, completedFlag{flag, list}))
+	completions.Store(key, append(completed, completedFlag{flag, as}))
 	if !known {
 		runtime.AddCleanup(cmd, func(key weak.Pointer[cobra.Command]) { completions.Delete(key) }, key)
 	}
@@ -67,7 +72,7 @@ func OfferCompletions(parent *cobra.Command) {
 	flags, _ := completions.Load(weak.Make(parent))
 	completed, _ := flags.([]completedFlag)
 	for _, f := range completed {
-		if err := parent.RegisterFlagCompletionFunc(f.name, AsCompletion(f.list)); err != nil {
+		if err := parent.RegisterFlagCompletionFunc(f.name, f.as); err != nil {
 			panic(err) // a flag that is completed twice
 		}
 	}

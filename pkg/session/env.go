@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/servertime"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -167,6 +168,25 @@ func (e *Env) Within(namespace string, output io.Writer) *Env {
 	other.namespace = namespace
 	return other
 }
+
+// ReadProposed has the commands of an environment read resources as they would be after changes that nothing has stored
+// yet.
+func ReadProposed(e *Env, changes []*proposal.Change) {
+	open := e.Client
+	e.Client = func() (client.Client, error) {
+		c, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return proposal.Over(c, changes), nil
+	}
+}
+
+// Use has the commands of an environment act in a namespace, instead of that of the flags.
+func Use(e *Env, namespace string) { e.namespace = namespace }
+
+// IsDumped reports whether commands read a dump instead of an API server.
+func IsDumped(e *Env) bool { return e.dumped != nil }
 
 // Beside returns an environment for what runs beside a command that goes on, such as the TUI or the
 // eviction webhook: it has no terminal, and its output and errors go to output.

@@ -72,6 +72,16 @@ func ResourceKindOf(args []string) (*ResourceKind, string) {
 	return nil, ""
 }
 
+// KindOf returns what is known of a kind in manifests; nil for a cluster.
+func KindOf(kind string) *ResourceKind {
+	for _, k := range []*ResourceKind{BackupKind, RestoreKind} {
+		if k.Kind == kind {
+			return k
+		}
+	}
+	return nil
+}
+
 // Named returns a key in the notation of documents: fdbbackup/NAME, and a cluster by its name
 // alone.
 func (k *ResourceKind) Named(key types.NamespacedName) types.NamespacedName {

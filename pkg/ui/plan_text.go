@@ -27,6 +27,9 @@ type PlanOptions struct {
 // WritePlan prints a plan: a table of the actions, the details of those with an impact,
 // and what blocks the rest.
 func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
+	if err := o.proposed(w, v); err != nil {
+		return err
+	}
 	if err := o.changes(w, v.Changes); err != nil {
 		return err
 	}
@@ -65,6 +68,48 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.simulations(w, v.Simulations)
 	layout.Line(w, "%s", planSentence(v))
 	return nil
+}
+
+// proposed prints the change of the resource that the plan is made for, with the old and new values of its fields.
+func (o PlanOptions) proposed(w io.Writer, v planned.PlanView) error {
+	p := v.Proposed
+	if p == nil {
+		return nil
+	}
+	layout.Entry(w, o.in(yellow, "not stored yet:")+" ", proposedWords(v.Metadata.Cluster, *p))
+	if p.AdmissionUnknown {
+		layout.Entry(w, o.in(yellow, "unknown:")+" ", "what the API server would store was not read: its defaults, conversions and refusals are not in this plan")
+	}
+	for _, owner := range p.Owners {
+		layout.Entry(w, o.in(yellow, "set by others:")+" ", phrase.List(owner.Fields)+" "+phrase.Is(len(owner.Fields))+" set by "+owner.Manager+", which may set it back")
+	}
+	if len(p.Fields) == 0 {
+		return nil
+	}
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{{Name: "FIELD", Min: 20}, {Name: "NOW", Min: 10}, {Name: "PROPOSED", Min: 10}}}
+	for _, f := range p.Fields {
+		t.Rows = append(t.Rows, []string{f.Path, valueWords(f.From), valueWords(f.To)})
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	return nil
+}
+
+// proposedWords returns what would be stored, and how.
+func proposedWords(resource string, p planned.Proposed) string {
+	switch {
+	case p.New:
+		return resource + " would be created from " + p.Source
+	case len(p.Fields) == 0:
+		return p.Source + " changes no field of " + resource
+	}
+	words := p.Source + " changes " + phrase.Count(len(p.Fields), "field") + " of " + resource
+	if p.Manager != "" {
+		words += ", by a server-side apply of " + p.Manager
+	}
+	return words
 }
 
 // changes prints the settings that differ from the spec, with their old and new values.

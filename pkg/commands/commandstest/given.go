@@ -77,6 +77,8 @@ type Given struct {
 	Read string
 	// Logs opens the logs of pods.
 	Logs func(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
+	// Proposes is true where the session reads the cluster through the client, as the real one does.
+	Proposes bool
 	// Connect replaces the session; nil is the simulated cluster.
 	Connect func() (session.Session, error)
 	// Record opens a backup or a restore.
@@ -173,18 +175,22 @@ func (g *Given) Environment() *session.Env {
 		Holder:     "me@here pid 1",
 		RunID:      "run1",
 		Client:     func() (client.Client, error) { return g.Client(), nil },
-		Connect: func(context.Context, types.NamespacedName) (session.Session, error) {
-			if g.Connect != nil {
-				return g.Connect()
-			}
-			return Simulated{g.Cluster, g}, nil
-		},
-		Tool: g.Tool,
-		Logs: g.Logs,
+		Tool:       g.Tool,
+		Logs:       g.Logs,
 		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (session.Follower, error) {
 			g.Follower = &follower{Facets: facets, Changed: changed, Problem: problem}
 			return g.Follower, nil
 		},
+	}
+	e.Connect = func(context.Context, types.NamespacedName) (session.Session, error) {
+		switch {
+		case g.Connect != nil:
+			return g.Connect()
+		case g.Proposes:
+			return throughClient{Simulated{g.Cluster, g}, e}, nil
+		default:
+			return Simulated{g.Cluster, g}, nil
+		}
 	}
 	if g.Columns > 0 {
 		e.Columns = func(any) int { return g.Columns }
@@ -270,8 +276,12 @@ func (g *Given) Client() client.Client {
 		}
 		objects = append(objects, node)
 	}
-	return fakeAPI(g.T).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list}).
+	api := fakeAPI(g.T)
+	if g.Proposes {
+		api = api.WithReturnManagedFields()
+	}
+	return api.WithObjects(objects...).
+		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list, Patch: g.patch}).
 		WithIndex(&corev1.Event{}, session.InvolvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }
 

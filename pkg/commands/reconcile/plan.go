@@ -18,6 +18,7 @@ func NewPlan(env *session.Env) *cobra.Command {
 	var (
 		o     apply.ReconcileOptions
 		shows apply.PlanOptions
+		f     proposedFlags
 	)
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
@@ -55,7 +56,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPlan(cmd.Context(), o, shows, env, args)
+			return runPlan(cmd.Context(), f, o, shows, env, args)
 		},
 	})
 	o.Add(cmd, env)
@@ -65,6 +66,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
 	cmd.Flags().IntVar(&shows.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
 	shows.Add(cmd)
+	f.add(cmd, "to plan as if it were stored")
 	return cmd
 }
 
@@ -72,12 +74,18 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 const maxSimulations = 1000
 
 // runPlan is a dry run of reconcile.
-func runPlan(ctx context.Context, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string) error {
+func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string) error {
 	if err := shows.Check(); err != nil {
 		return err
 	}
 	if shows.Simulate < 0 || shows.Simulate > maxSimulations {
 		return exit.Usagef("--simulate must be from 0 to %d, not %d", maxSimulations, shows.Simulate)
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	if f.given() {
+		return carryOutProposed(ctx, f, o.Planned(shows), env, args)
 	}
 	return run(ctx, o.Planned(shows), env, args)
 }

@@ -18,7 +18,10 @@ import (
 
 // NewReconcile returns the command `reconcile`, whose watches write dumps with write.
 func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
-	var o apply.ReconcileOptions
+	var (
+		o apply.ReconcileOptions
+		f proposedFlags
+	)
 	o.Dumps.Write = write
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md", "watch.md"},
@@ -92,6 +95,12 @@ continue.`,
 			if cmd.Flags().Changed("resync") && !o.Watch {
 				return exit.Usagef("--resync requires --watch")
 			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			if f.given() {
+				return carryOutProposed(cmd.Context(), f, o, env, args)
+			}
 			return run(cmd.Context(), o, env, args)
 		},
 	})
@@ -99,6 +108,7 @@ continue.`,
 	flags.Stages(cmd, &o.StageFlags)
 	flags.Removing(cmd, &o.ChangeFlags, "the cluster is reconciled")
 	flags.Watch(cmd, &o.WatchFlags)
+	f.add(cmd, "to store, once its plan is approved, and to carry out")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
 	cmd.Flags().StringVar(&o.Confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
 	session.CompleteWith(cmd, "confirm", session.BackupKind.Confirmed())

@@ -57,6 +57,9 @@ func (p *ApprovedPlan) facts(now PlanView) []PlanDifference {
 	add(differsCommand, "the command", strings.Join(p.Command, " "), strings.Join(now.Command, " "))
 	add(differsTool, "the program", p.Metadata.Tool, now.Metadata.Tool)
 	add(differsSpec, "the spec of the cluster", generation(p.Observed), generation(now.Observed))
+	if of := p.Observed; of.Generation == now.Observed.Generation && of.SpecDigest != "" && of.SpecDigest != now.Observed.SpecDigest {
+		all = append(all, PlanDifference{differsSpec, "the spec of the cluster: it is another one than the plan was made for"})
+	}
 	if p.Observed.connection() != now.Observed.connection() { // in no log: it grants access to the database
 		all = append(all, PlanDifference{differsConnection, "the connection string: it changed after the approval"})
 	}

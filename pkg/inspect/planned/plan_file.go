@@ -18,6 +18,7 @@ type ApprovedPlan struct {
 	Command  []string       `json:"command"`
 	Seed     string         `json:"seed"`
 	Observed PlanObserved   `json:"observed"`
+	Proposed *Proposed      `json:"proposed"`
 	Items    []ApprovedItem `json:"items"`
 	// Forecast is what later passes may do; nil for a plan without one.
 	Forecast *Forecast `json:"forecast"`
@@ -85,7 +86,7 @@ func ReadPlans(text []byte) ([]*ApprovedPlan, error) {
 
 func (p *ApprovedPlan) check() error {
 	switch {
-	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "":
+	case len(p.Command) == 0 || p.Metadata.Cluster == "" || p.Observed.UID == "" && !p.IsOfNew():
 		return errors.New("its command or its cluster is missing")
 	case slices.ContainsFunc(p.Items, func(i ApprovedItem) bool { return i.Fingerprint == "" && !plan.RecordsKind(i.Kind) }):
 		return errors.New("its items have no fingerprints: it was saved by an earlier version of this program")
@@ -101,6 +102,9 @@ func (p *ApprovedPlan) check() error {
 		return nil
 	}
 }
+
+// IsOfNew reports whether the resource did not exist when the plan was made: it has no UID then.
+func (p *ApprovedPlan) IsOfNew() bool { return p.Proposed != nil && p.Proposed.New }
 
 // SeedNumber repeats the random choices of the plan in the pass.
 func (p *ApprovedPlan) SeedNumber() uint64 { return p.seed }

@@ -3,6 +3,7 @@ package planned
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -32,6 +33,8 @@ type PlanView struct {
 	// out the plan makes the same.
 	Seed     string       `json:"seed"`
 	Observed PlanObserved `json:"observed"`
+	// Proposed is the change of the resource that the plan is made for; absent for the resource as it is stored.
+	Proposed *Proposed `json:"proposed,omitempty"`
 	// Gates are the checks before the first change.
 	Gates []plan.Check `json:"gates"`
 	Items []PlanItem   `json:"items"`
@@ -72,6 +75,8 @@ type PlanObserved struct {
 	UID             string `json:"uid,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Generation      int64  `json:"generation,omitempty"`
+	// SpecDigest changes with the spec.
+	SpecDigest string `json:"specDigest,omitempty"`
 	// ConnectionString has no ID, which grants access to the database.
 	ConnectionString string `json:"connectionString,omitempty"`
 	// ConnectionDigest changes with the connection string, its ID included.
@@ -179,6 +184,7 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 		r.view.Observed.UID = string(of.GetUID())
 		r.view.Observed.ResourceVersion = of.GetResourceVersion()
 		r.view.Observed.Generation = of.GetGeneration()
+		r.view.Observed.SpecDigest = specDigest(s)
 	}
 	if s.Cluster != nil && !r.cluster {
 		r.cluster, r.view.Observed.ConnectionString = true, redact.Kept(s.Cluster.Status.ConnectionString)
@@ -189,6 +195,25 @@ func (r *PlanRecorder) observed(s plan.Snapshot) {
 		available := s.Database.Available()
 		r.view.Observed.DatabaseAvailable = &available
 	}
+}
+
+// specDigest returns a digest of the spec of the resource that a pass is about.
+func specDigest(s plan.Snapshot) string {
+	var spec any
+	switch {
+	case s.Backup != nil:
+		spec = s.Backup.Spec
+	case s.Restore != nil:
+		spec = s.Restore.Spec
+	default:
+		spec = s.Cluster.Spec
+	}
+	text, err := json.Marshal(spec)
+	if err != nil {
+		panic(err) // it was decoded from JSON
+	}
+	sum := sha256.Sum256(text)
+	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // ResourceOf returns the resource that a pass is about; nil before it was read.

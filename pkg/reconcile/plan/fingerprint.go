@@ -6,9 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
 // Fingerprint identifies what an action does: its kind and every field that changes what is
@@ -97,6 +101,19 @@ func withoutBookkeeping(object runtime.Object) any {
 		meta.SetGeneration(0)
 		meta.SetManagedFields(nil)
 		meta.SetCreationTimestamp(metav1.Time{})
+		meta.SetOwnerReferences(ownersByName(meta.GetOwnerReferences()))
 	}
 	return object
+}
+
+// ownersByName leaves out the UIDs of owning resources: a plan can be made before its resource exists. That it is carried
+// out for the resource of the plan alone is compared by itself.
+func ownersByName(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	owners = slices.Clone(owners)
+	for i := range owners {
+		if group, _, _ := strings.Cut(owners[i].APIVersion, "/"); group == v1beta2.GroupVersion.Group {
+			owners[i].UID = ""
+		}
+	}
+	return owners
 }
