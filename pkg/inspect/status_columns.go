@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -208,7 +207,7 @@ func ofDesired(n *int, desired int) string {
 func (v LocksView) holder() string {
 	switch {
 	case v.LeaseHolder != "":
-		return strings.ReplaceAll(v.LeaseHolder, " ", "_")
+		return v.LeaseHolder
 	case !v.LeaseRead:
 		return phrase.UnknownCell
 	case !v.Used:
