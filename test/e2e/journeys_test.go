@@ -74,8 +74,13 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/reconcile.md": {
-		prepare:  up(counts),
-		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster": {asksAUser}},
+		prepare: withAManifest,
+		codes: map[string][]int{
+			"kubectl fdb reconcile sample-cluster":    {asksAUser},
+			"kubectl fdb plan -f sample-cluster.yaml": {1}, "kubectl fdb plan -f sample-cluster.yaml -o json > plan.json": {1},
+			"kubectl fdb plan sample-cluster --set version=7.4.6": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate 5": {1},
+			"kubectl fdb reconcile sample-cluster --plan plan.json --yes": {waits},
+		},
 		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --yes --watch": endless},
 	},
 	"docs/backup.md": {
@@ -128,11 +133,13 @@ var journeys = map[string]journey{
 	},
 	"docs/bin-packing.md": {
 		prepare: up(counts + "automationOptions: {removalMode: All, waitBetweenRemovalsSeconds: 0}\n"),
-		codes:   map[string][]int{plan: {1}},
+		codes:   map[string][]int{plan + " --set 'distributionConfig={enabled: true, desiredFaultDomains: 3}'": {1}},
 	},
 	"docs/grow-and-shrink.md": {
 		prepare: up(counts + "automationOptions: {waitBetweenRemovalsSeconds: 0}\n"),
-		codes:   map[string][]int{plan: {1, 1, 0}},
+		codes: map[string][]int{
+			plan + " --set processCounts.storage=5": {1}, plan + " --set processCounts.storage=3": {1}, plan: {0},
+		},
 	},
 	"docs/maintenance.md": {prepare: oneOfSeveral},
 	"docs/inspect.md": {
@@ -152,7 +159,7 @@ var journeys = map[string]journey{
 	"docs/replacements.md": {
 		prepare: up("processCounts: {storage: 4, log: 3, stateless: 3}\n"),
 		codes: map[string][]int{
-			plan: {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
+			plan + " --set 'processGroupsToRemove=[storage-29558]'": {1}, "kubectl fdb replace sample-cluster storage-71671 --dry-run": {1},
 			"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": {1},
 		},
 		recovered: map[string]time.Duration{"kubectl fdb replace sample-cluster storage-61238 --skip-exclusion --dry-run -o json > going.json": 3 * time.Minute},
@@ -167,7 +174,10 @@ var journeys = map[string]journey{
 	},
 	"docs/rollouts.md": {
 		prepare: up(counts + quick + allAtOnce),
-		codes:   map[string][]int{plan: {1, 1}},
+		codes: map[string][]int{
+			plan + " --set 'processes.general.customParameters=[knob_min_available_space_ratio=0.01]'":                            {1},
+			plan + " --set 'processes.storage.podTemplate.spec.containers=[{name: foundationdb, env: [{name: TZ, value: UTC}]}]'": {1},
+		},
 	},
 	"docs/transport.md": {
 		prepare: func(t *testing.T, p *walk) {
@@ -178,8 +188,8 @@ var journeys = map[string]journey{
 	},
 	"docs/upgrades.md": {
 		prepare:   up(counts + quick + allAtOnce),
-		codes:     map[string][]int{plan: {1, 1}},
-		recovered: map[string]time.Duration{`kubectl patch fdb sample-cluster --type merge -p '{"spec":{"version":"7.4.6"}}'`: 350 * time.Second},
+		codes:     map[string][]int{plan + " --set version=7.3.80": {1}, plan + " --set version=7.4.6": {1}},
+		recovered: map[string]time.Duration{plan + " --set version=7.4.6": 350 * time.Second},
 	},
 	"docs/tls.md": {
 		prepare: func(t *testing.T, p *walk) {
@@ -188,7 +198,7 @@ var journeys = map[string]journey{
 			certificate(t, p.dir)
 			p.writeFile(t, "tls-certificates.yaml")
 		},
-		codes: map[string][]int{plan: {1, 1}},
+		codes: map[string][]int{plan: {1}, plan + " --set mainContainer.enableTls=true": {1}},
 	},
 	"docs/taints.md": {prepare: onANodeToBeEmptied},
 	"docs/node-maintenance.md": {
@@ -243,7 +253,7 @@ var journeys = map[string]journey{
 	"docs/scripting.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster --wait --dry-run -o json > approved.json": {1, 0},
+			"kubectl fdb reconcile sample-cluster --set processCounts.storage=4 --wait --dry-run -o json > approved.json": {1},
 		},
 	},
 	"docs/eviction-webhook.md": {
@@ -373,6 +383,16 @@ func up(more string) func(*testing.T, *walk) {
 		t.Helper()
 		apply(t, p.ns, cluster("sample-cluster", more))
 		p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
+	}
+}
+
+// withAManifest brings up a cluster, and writes a manifest of it with one more storage process.
+func withAManifest(t *testing.T, p *walk) {
+	t.Helper()
+	up(counts)(t, p)
+	manifest := cluster("sample-cluster", strings.Replace(counts, "storage: 3", "storage: 4", 1))
+	if err := os.WriteFile(filepath.Join(p.dir, "sample-cluster.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -130,8 +130,8 @@ func TestThePipelinesPageWorkflowIsValid(t *testing.T) {
 	_, rest, _ := strings.Cut(string(page), "<!-- workflow -->\n```yaml\n")
 	workflow, _, found := strings.Cut(rest, "\n```")
 	const action = "kubectl-fdb/kubectl-fdb/manifests/pipelines/github@v0.1.0"
-	if !found || strings.Count(workflow, action) != 3 {
-		t.Fatal("the page has no workflow with three uses of the action")
+	if !found || strings.Count(workflow, action) != 4 {
+		t.Fatal("the page has no workflow with four uses of the action")
 	}
 	workflow = strings.ReplaceAll(workflow, action, "./manifests/pipelines/github") + "\n"
 	for what, text := range map[string]string{"": workflow, "an input that does not exist": strings.Replace(workflow, "cluster: orders", "clutser: orders", 1)} {
