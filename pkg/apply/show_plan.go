@@ -2,8 +2,10 @@ package apply
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -24,6 +26,8 @@ type PlanOptions struct {
 	server bool
 	// Forecast includes a forecast of all passes.
 	Forecast bool
+	// AtMost are limits of the totals of the forecast.
+	AtMost []planned.Limit
 	// Simulate is how many simulations with random failures to add.
 	Simulate int
 }
@@ -57,6 +61,7 @@ func (r *Run) plan(ctx context.Context, o PlanOptions) (planned.PlanView, reconc
 	if err := r.simulate(ctx, &view, o.Simulate); err != nil {
 		return view, done, err
 	}
+	view.Limits = view.Within(o.AtMost)
 	view, err = view.Sealed()
 	return view, done, err
 }
@@ -139,9 +144,12 @@ func subjectsOf(v planned.PlanView) []string {
 // no plan could be made.
 func planEnd(v planned.PlanView, done reconcile.PassDone) error {
 	failed := done.Outcome == reconcile.Failed || done.Stopped != nil
+	exceeded := v.Exceeded()
 	switch {
 	case failed:
 		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
+	case len(exceeded) > 0:
+		return &exit.Error{Code: exit.ExitRefused, Err: fmt.Errorf("the plan exceeds --at-most: %s", strings.Join(exceeded, "; "))}
 	case v.Work() > 0, len(v.Holds) > 0:
 		return exit.AnswerError{Code: exit.ExitNo}
 	default:

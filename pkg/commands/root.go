@@ -55,7 +55,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 		return exit.Code(err)
 	}
 	args = words
-	prepare(root, args) //nolint:contextcheck // as above
+	prepare(root, args)
 	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
 		err = asUsage(err, about, args)

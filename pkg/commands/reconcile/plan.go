@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -9,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -19,6 +21,7 @@ func NewPlan(env *session.Env) *cobra.Command {
 		o     apply.ReconcileOptions
 		shows apply.PlanOptions
 		f     proposedFlags
+		limit string
 	)
 	cmd := session.Declare(session.Declaration{
 		Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
@@ -35,12 +38,22 @@ func NewPlan(env *session.Env) *cobra.Command {
 The forecast shows what all passes will do until nothing is left: it runs them against a
 simulation of the observed cluster, in which nothing else fails.
 
+With -f, -k, --set or --unset it is the plan of a change that nothing has stored yet: the
+API server reports in a dry run what it would store.
+
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
 actions of the file and nothing else, and fails if the cluster state has changed since.
 
-Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.md.`,
+Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-most allows.
+2 and more: see docs/exit-codes.md.`,
 		Example: `  # Preview a pass
   kubectl fdb plan sample-cluster
+
+  # Preview an upgrade before it is stored
+  kubectl fdb plan sample-cluster --set version=7.3.80
+
+  # In a pull request: fail if the change costs more than two recoveries
+  kubectl fdb plan sample-cluster --set processCounts.storage=5 --at-most recoveries=2
 
   # In CI: save the plan, and check whether the cluster differs from its spec
   kubectl fdb plan sample-cluster -o json > plan.json
@@ -56,6 +69,12 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("at-most") {
+				var err error
+				if shows.AtMost, err = planned.ParseLimits(limit); err != nil {
+					return exit.Usage(fmt.Errorf("invalid --at-most: %w", err))
+				}
+			}
 			return runPlan(cmd.Context(), f, o, shows, env, args)
 		},
 	})
@@ -65,6 +84,7 @@ Exit code 0: nothing to do. 1: something to do. 2 and more: see docs/exit-codes.
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
 	cmd.Flags().IntVar(&shows.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
+	cmd.Flags().StringVar(&limit, "at-most", "", "limits of the totals of the forecast, above which the exit code is 4, such as recoveries=2,movedBytes=100Gi,groupsRemoved=0,seconds=1h; an unknown total counts as exceeded")
 	shows.Add(cmd)
 	f.add(cmd, "to plan as if it were stored")
 	return cmd
@@ -77,6 +97,9 @@ const maxSimulations = 1000
 func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string) error {
 	if err := shows.Check(); err != nil {
 		return err
+	}
+	if len(shows.AtMost) > 0 && !shows.Forecast {
+		return exit.Usagef("--at-most requires --forecast")
 	}
 	if shows.Simulate < 0 || shows.Simulate > maxSimulations {
 		return exit.Usagef("--simulate must be from 0 to %d, not %d", maxSimulations, shows.Simulate)

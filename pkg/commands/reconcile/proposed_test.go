@@ -117,6 +117,15 @@ func TestAPlanOfAFileCarriesItOutOnceItIsApplied(t *testing.T) {
 	}
 }
 
+func TestAPlanFailsAboveTheLimitsOfItsForecast(t *testing.T) {
+	g := readThrough(t)
+	for limits, code := range map[string]int{"podsCreated=2": exit.ExitRefused, "podsCreated=3": exit.ExitNo, "podsCreated=3,recoveries=x": exit.ExitUsage} {
+		if got := g.Run("plan", "sample", "--set", "processCounts.storage=6", "--at-most", limits); got != code {
+			t.Errorf("%s: exit code %d, want %d: %s%s", limits, got, code, &g.Out, &g.Err)
+		}
+	}
+}
+
 func TestAPlanShowsTheProposedFields(t *testing.T) {
 	g := readThrough(t)
 	code := g.Run("plan", "-f", manifest(t, grown))
@@ -246,23 +255,21 @@ func TestProposalsThatCannotBePlannedAreRefused(t *testing.T) {
 		"a file that does not exist": {args: file("absent.yaml"), want: "read absent.yaml: no such file"},
 		"no FoundationDB resource":   {args: text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"), want: "no FoundationDBCluster, FoundationDBBackup or FoundationDBRestore in"},
 		"two of the same name":       {args: text(cluster + "spec: {version: 7.3.79}\n---\n" + cluster + "spec: {version: 7.3.79}\n"), want: "in.yaml:3 and"},
-		"another namespace": {args: func(t *testing.T) []string {
-			return append(text(strings.Replace(cluster, "sample", "sample, namespace: fdb", 1)+"spec: {version: 7.3.79}\n")(t), "-n", "other")
-		}, want: "in.yaml:3: FoundationDBCluster sample has namespace fdb, and -n is other"},
+		"another namespace":          {args: with(text(strings.Replace(cluster, "sample", "sample, namespace: fdb", 1)+"spec: {version: 7.3.79}\n"), "-n", "other"), want: "in.yaml:3: FoundationDBCluster sample has namespace fdb, and -n is other"},
 		"an unknown field":           {args: text(cluster + "spec:\n  version: 7.3.79\n  volumeSize: 5Gi\n"), want: "in.yaml:6: spec.volumeSize (use spec.processes.general.volumeClaimTemplate"},
 		"a value of the wrong type":  {args: text(cluster + "spec:\n  version: [7]\n"), want: "in.yaml:5: spec.version of FoundationDBCluster sample must be a text: put it in quotes"},
 		"an old version of the kind": {args: text(strings.Replace(cluster, "v1beta2", "v1beta1", 1) + "spec: {version: 7.3.79}\n"), want: "in.yaml:1: FoundationDBCluster sample has apiVersion apps.foundationdb.org/v1beta1"},
 		"a key twice":                {args: text(cluster + "spec:\n  version: 7.3.79\n  version: 7.1.67\n"), want: `already set in map`},
 		"no manifest":                {args: text("hello\n"), want: "is not a manifest"},
 		"an invalid spec":            {args: text(cluster + "spec: {version: seven}\n"), want: "FoundationDBCluster sample would be invalid: spec.version"},
-		"not the named one":          {args: func(t *testing.T) []string { return append(text(cluster+"spec: {version: 7.3.79}\n")(t), "other") }, want: "FoundationDBCluster other is not in the manifests, which have FoundationDBCluster sample"},
+		"not the named one":          {args: with(text(cluster+"spec: {version: 7.3.79}\n"), "other"), want: "FoundationDBCluster other is not in the manifests, which have FoundationDBCluster sample"},
 		"a path that does not exist": {args: words("sample", "--set", "processCount.storage=5"), want: "unknown field spec.processCount of FoundationDBCluster; did you mean processCounts?"},
 		"a path of an old version":   {args: words("sample", "--set", "volumeSize=5Gi"), want: "use spec.processes.general.volumeClaimTemplate.spec.resources.requests.storage"},
 		"a number that is none":      {args: words("sample", "--set", "processCounts.storage=many"), want: `spec.processCounts.storage must be a whole number, not "many"`},
 		"no value":                   {args: words("sample", "--set", "version"), want: "must be PATH=VALUE"},
 		"nothing to remove":          {args: words("sample", "--unset", "skip"), want: "spec.skip is not set"},
 		"an item that is not there":  {args: words("sample", "--set", "mainContainer.imageConfigs[2].tag=x"), want: "spec.mainContainer.imageConfigs[2] does not exist"},
-		"a file and flags":           {args: func(t *testing.T) []string { return append(text(cluster)(t), "--set", "version=7.3.79") }, want: "conflict with -f"},
+		"a file and flags":           {args: with(text(cluster), "--set", "version=7.3.79"), want: "conflict with -f"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -282,6 +289,14 @@ func text(manifests string) func(*testing.T) []string {
 	return func(t *testing.T) []string {
 		t.Helper()
 		return []string{"-f", written(t, "in.yaml", manifests)}
+	}
+}
+
+// with adds arguments.
+func with(args func(*testing.T) []string, more ...string) func(*testing.T) []string {
+	return func(t *testing.T) []string {
+		t.Helper()
+		return append(args(t), more...)
 	}
 }
 

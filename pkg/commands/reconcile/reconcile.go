@@ -62,6 +62,8 @@ A pass does what is possible now and reports what it waits for. It shows its pla
 prompts for approval first; --yes approves without a prompt. With --wait, passes repeat
 until nothing is left to do; with --watch, they repeat at every change until a signal, and
 --dump-dir keeps dumps of the last day meanwhile, to explain an outage after it.
+With -f, -k, --set or --unset, the API server gets the changed spec once its plan is
+approved and no gate refuses the first pass.
 Ctrl-C finishes the current action and releases all locks; run the same command again to
 continue.`,
 		Example: `  # Preview, approve and run one pass
@@ -75,6 +77,9 @@ continue.`,
 
   # Preview a pass
   kubectl fdb reconcile sample-cluster --dry-run
+
+  # Store a change of the spec and carry it out
+  kubectl fdb reconcile sample-cluster --set processCounts.storage=5 --wait --yes
 
   # Apply an approved plan, and nothing else
   kubectl fdb plan sample-cluster -o json > plan.json
