@@ -194,6 +194,7 @@ func TestReconcileStoresAFileAndCarriesOutItsPlan(t *testing.T) {
 func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 	tests := map[string]struct {
 		given func(g *commandstest.Given)
+		spec  string // beside the count
 		args  []string
 		code  int
 		want  string
@@ -209,7 +210,8 @@ func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 				FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:processCounts":{"f:storage":{}}}}`),
 			}}
 		}, code: exit.ExitConflict, want: "spec.processCounts.storage of argocd-controller"},
-		"a dry run": {args: []string{"--dry-run"}, code: exit.ExitNo},
+		"a dry run":      {args: []string{"--dry-run"}, code: exit.ExitNo},
+		"a blocked pass": {spec: "  distributionConfig: {enabled: true, desiredFaultDomains: 1}\n", code: exit.ExitRefused, want: "no pass could do anything with the spec"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +223,7 @@ func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 			if args == nil {
 				args = []string{"--yes"}
 			}
-			code := g.Run(append([]string{"reconcile", "-f", manifest(t, grown)}, args...)...)
+			code := g.Run(append([]string{"reconcile", "-f", manifest(t, grown+tc.spec)}, args...)...)
 			if code != tc.code || !strings.Contains(g.Err.String(), tc.want) {
 				t.Errorf("exit code %d: %s", code, &g.Err)
 			}
