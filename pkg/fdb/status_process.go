@@ -187,3 +187,18 @@ func seconds(n *float64) (d time.Duration, ok bool) {
 	}
 	return math.MaxInt64, true
 }
+
+// SpaceUsed returns the share of its disk, from 0 to 1, that is not available to the role: that of the fuller one where
+// it has two. Nil where it keeps no data, or does not report it.
+func (r Role) SpaceUsed() *float64 {
+	var worst *float64
+	for _, disk := range [][2]*int64{{r.KVStoreAvailableBytes, r.KVStoreTotalBytes}, {r.QueueDiskAvailableBytes, r.QueueDiskTotalBytes}} {
+		if disk[0] == nil || disk[1] == nil || *disk[1] <= 0 {
+			continue
+		}
+		if used := 1 - float64(*disk[0])/float64(*disk[1]); worst == nil || used > *worst {
+			worst = &used
+		}
+	}
+	return worst
+}

@@ -79,6 +79,9 @@ type GroupView struct {
 	DistributionKey string `json:"distributionKey,omitempty"`
 	// StoredBytes is what storage roles hold.
 	StoredBytes *int64 `json:"storedBytes"`
+	// SpaceUsed is the share of its fullest disk, from 0 to 1, that is not available to its log and storage roles; null
+	// where it keeps no data, and where that is unknown.
+	SpaceUsed *float64 `json:"spaceUsed"`
 	// LagSeconds is the worst of the storage roles.
 	LagSeconds *float64 `json:"lagSeconds"`
 	Restarts   *int     `json:"restarts"`
@@ -217,6 +220,9 @@ func (v *GroupView) processes(s *fdb.Status, reporting []fdb.Process) {
 }
 
 func (v *GroupView) Role(r fdb.Role) {
+	if used := r.SpaceUsed(); used != nil && (v.SpaceUsed == nil || *used > *v.SpaceUsed) {
+		v.SpaceUsed = used
+	}
 	if r.Role != fdb.RoleStorage {
 		return
 	}

@@ -118,7 +118,7 @@ func (p *ProcessLoad) addRole(r fdb.Role) {
 	if r.InputBytes != nil {
 		p.InputBytesPerSecond = highest(p.InputBytesPerSecond, r.InputBytes.PerSecond())
 	}
-	p.SpaceUsed = highest(p.SpaceUsed, usedOf(r.KVStoreAvailableBytes, r.KVStoreTotalBytes), usedOf(r.QueueDiskAvailableBytes, r.QueueDiskTotalBytes))
+	p.SpaceUsed = highest(p.SpaceUsed, r.SpaceUsed())
 	if r.Role != fdb.RoleStorage {
 		return
 	}
@@ -130,15 +130,6 @@ func (p *ProcessLoad) addRole(r fdb.Role) {
 	if r.LocalRate != nil {
 		p.ServedReads = new(*r.LocalRate / 100)
 	}
-}
-
-// usedOf returns the share of a disk that is not available.
-func usedOf(available, total *int64) *float64 {
-	free := share(numberOf(available), numberOf(total))
-	if free == nil {
-		return nil
-	}
-	return new(1 - *free)
 }
 
 // highest returns the largest known figure; nil when none is known.
