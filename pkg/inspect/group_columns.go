@@ -132,17 +132,11 @@ func (v GroupView) removalCell(at list.At) list.Cell {
 	}
 }
 
-// Tone is how bad the state of a process group is.
+// Tone is how bad the state of a process group is: that of what its processes do, or of its worst condition.
 func (v GroupView) Tone() list.Tone {
-	worst := list.Good
-	if v.Processes == nil {
-		worst = list.Unsure
-	}
-	if v.RemovalSince != nil || (v.Exclusion != NotExcluded && v.Exclusion != ExclusionUnknown) {
-		worst = list.Warn
-	}
-	if v.Processes != nil && *v.Processes == 0 && v.RemovalSince == nil {
-		worst = list.Bad
+	worst := v.State().tone()
+	if v.isDraining() {
+		worst = max(worst, list.Warn)
 	}
 	for _, c := range v.Conditions {
 		worst = max(worst, ConditionTone(c.Type))

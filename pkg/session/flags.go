@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -41,18 +42,30 @@ const (
 	ColorNever  = "never"
 )
 
-// Paint returns whether a stream gets colors.
+// Paint returns whether a stream gets colors, and pictures in other characters than ASCII.
 func (e *Env) Paint(stream any) ui.Paint {
+	return ui.Paint{Color: hasColors(e, stream), ASCII: isASCII(e.Getenv)}
+}
+
+func hasColors(e *Env, stream any) bool {
 	switch {
 	case e.Global.Color == ColorAlways:
-		return ui.Paint{Color: true}
+		return true
 	case e.Global.Color == ColorNever, e.Getenv("NO_COLOR") != "":
-		return ui.Paint{}
+		return false
 	case e.Getenv("CLICOLOR_FORCE") != "" && e.Getenv("CLICOLOR_FORCE") != "0":
-		return ui.Paint{Color: true}
+		return true
 	default:
-		return ui.Paint{Color: e.IsTerminal(stream) && e.Getenv("TERM") != "dumb"}
+		return e.IsTerminal(stream) && e.Getenv("TERM") != "dumb"
 	}
+}
+
+// isASCII reports whether the locale has no UTF-8, or the font of the terminal few of its characters, as that of the
+// Linux console. Without a locale, as in many containers, terminals are taken to be of this century.
+func isASCII(getenv func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
+	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+	return locale != "" && !utf8 || getenv("TERM") == "linux"
 }
 
 // Command returns a complete command line of ours to copy, for this context and namespace.

@@ -25,8 +25,10 @@ type StatusOptions struct {
 	Absolute bool
 	// Now is what ages are counted to.
 	Now time.Time
-	// Sections are those to print; nil for all.
+	// Sections are those to print; nil for all, or for none below a map.
 	Sections []string
+	// Map is printed above the sections; nil for none.
+	Map *inspect.Map
 }
 
 // statusSections are the sections of a status by name, in their order.
@@ -75,8 +77,9 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
+	p.picture(o.Map)
 	for _, s := range statusSections {
-		if o.Sections == nil || slices.Contains(o.Sections, s.name) {
+		if o.Sections == nil && o.Map == nil || slices.Contains(o.Sections, s.name) {
 			s.print(p, v)
 		}
 	}
@@ -93,6 +96,17 @@ type page struct {
 func (p *page) printf(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = layout.Fprintf(p.w, format, args...)
+	}
+}
+
+// picture prints a map; nothing without one.
+func (p *page) picture(m *inspect.Map) {
+	if m == nil {
+		return
+	}
+	p.printf("\n")
+	if p.err == nil {
+		p.err = WriteMap(p.w, *m, p.o.Paint)
 	}
 }
 

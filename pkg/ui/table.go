@@ -70,6 +70,8 @@ func plainColumns(names ...string) []layout.Column {
 type Paint struct {
 	// Color turns colors on.
 	Color bool
+	// ASCII draws pictures without other characters, for a terminal that does not show them.
+	ASCII bool
 }
 
 // The colors, as SGR parameters: the terminal's own palette decides their shade.

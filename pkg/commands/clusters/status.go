@@ -25,6 +25,8 @@ type statusOptions struct {
 	cmdutil.PollOptions
 	all      bool
 	sections []string
+	// asMap prints a map of the process groups.
+	asMap bool
 }
 
 // NewStatus returns the command `status`.
@@ -49,6 +51,9 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
   # Show only data and coordinators
   kubectl fdb status sample-cluster --sections fault-tolerance,coordinators
 
+  # Show all process groups on a map of classes and zones
+  kubectl fdb status sample-cluster --map
+
   # List all clusters that you may read
   kubectl fdb status -A`,
 		Args:              cobra.MaximumNArgs(1),
@@ -62,12 +67,16 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
+	cmd.Flags().BoolVar(&o.asMap, "map", false, "If true, print a map of the process groups by class and zone instead of the sections")
 	session.Complete(cmd, "sections", ui.StatusSections)
 	return cmd
 }
 
-// checkSections validates --sections.
+// checkSections validates --sections and --map.
 func (o statusOptions) checkSections() error {
+	if o.asMap && (o.all || !o.IsTable()) {
+		return exit.Usagef("--map conflicts with -A and -o %s", o.Format)
+	}
 	if len(o.sections) == 0 {
 		return nil
 	}
@@ -122,17 +131,21 @@ func (o statusOptions) view(ctx context.Context, env *session.Env, key types.Nam
 		return cmdutil.Output{}, err
 	}
 	v := inspect.NewStatusView(metadata, facts)
+	var groups *inspect.Map
+	if o.asMap {
+		groups = new(inspect.NewMap(inspect.NewGroupListView(metadata, facts).Items, inspect.NewNodeListView(metadata, facts).Items))
+	}
 	return cmdutil.Output{
 		Printable: format.Printable{
 			Document: v, Names: []string{"foundationdbcluster/" + key.Name},
-			Table: func(w io.Writer) error { return o.screen(env, w, v) },
+			Table: func(w io.Writer) error { return o.screen(env, w, v, groups) },
 		},
 		Code: stateCode(v.State),
 	}, nil
 }
 
-func (o statusOptions) screen(env *session.Env, w io.Writer, v inspect.StatusView) error {
-	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.Paint(w), Wide: o.Format == "wide", Absolute: o.Absolute, Now: env.Clock.Now(), Sections: o.sections})
+func (o statusOptions) screen(env *session.Env, w io.Writer, v inspect.StatusView, groups *inspect.Map) error {
+	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.Paint(w), Wide: o.Format == "wide", Absolute: o.Absolute, Now: env.Clock.Now(), Sections: o.sections, Map: groups})
 }
 
 func stateCode(s inspect.State) int {

@@ -65,13 +65,17 @@ func TestStatusExitCodes(t *testing.T) {
 		"no API server": {given: func(g *commandstest.Given) {
 			g.Connect = func() (session.Session, error) { return nil, commandstest.ErrNoAnswer }
 		}, args: []string{"sample"}, want: exit.ExitUnreachable},
-		"-A and a name":           {args: []string{"sample", "-A"}, want: exit.ExitUsage},
-		"an unknown output":       {args: []string{"-o", "xml"}, want: exit.ExitUsage},
-		"a template that is none": {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
-		"a title without columns": {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
-		"an unknown cluster":      {args: []string{"other"}, want: exit.ExitUsage},
-		"which of two":            {given: func(g *commandstest.Given) { g.Objects = append(g.Objects, other()) }, args: nil, want: exit.ExitUsage},
-		"two arguments":           {args: []string{"sample", "other"}, want: exit.ExitUsage},
+		"a map of its process groups": {args: []string{"sample", "--map"}, want: exit.ExitDone, says: "up, coordinator"},
+		"a map and a section":         {args: []string{"sample", "--map", "--sections", "locks"}, want: exit.ExitDone, says: "\nLocks  "},
+		"a map as JSON":               {args: []string{"sample", "--map", "-o", "json"}, want: exit.ExitUsage},
+		"a map of all":                {args: []string{"-A", "--map"}, want: exit.ExitUsage},
+		"-A and a name":               {args: []string{"sample", "-A"}, want: exit.ExitUsage},
+		"an unknown output":           {args: []string{"-o", "xml"}, want: exit.ExitUsage},
+		"a template that is none":     {args: []string{"-o", "jsonpath={.state"}, want: exit.ExitUsage},
+		"a title without columns":     {args: []string{"-o", "custom-columns=NAME"}, want: exit.ExitUsage},
+		"an unknown cluster":          {args: []string{"other"}, want: exit.ExitUsage},
+		"which of two":                {given: func(g *commandstest.Given) { g.Objects = append(g.Objects, other()) }, args: nil, want: exit.ExitUsage},
+		"two arguments":               {args: []string{"sample", "other"}, want: exit.ExitUsage},
 	}
 	healthy := commandstest.Up(t)
 	for name, tc := range tests {
@@ -371,5 +375,19 @@ func TestExitCodesOfErrors(t *testing.T) {
 		if got := exit.Code(tc.err); got != tc.want {
 			t.Errorf("%s: exit code %d, want %d", name, got, tc.want)
 		}
+	}
+}
+
+func TestTheMapOfAStatusStandsInForItsSections(t *testing.T) {
+	g := commandstest.Up(t)
+	g.Run("status", "sample", "--map")
+	out := g.Out.String()
+	for _, want := range []string{"fdb/sample\n", "Healthy", "\nstorage ", "\nstateless "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "Fault tolerance") {
+		t.Errorf("a section in\n%s", out)
 	}
 }

@@ -74,7 +74,7 @@ func (v *View) apply(r Rule, c inspect.Commands) {
 			unknown = append(unknown, at.subject)
 			continue
 		}
-		effect := r.effect(*at.value)
+		effect := r.Effect(*at.value)
 		bySubject[effect] = append(bySubject[effect], at)
 	}
 	if len(unknown) > 0 {

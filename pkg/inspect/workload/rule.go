@@ -98,8 +98,14 @@ func Rules() []Rule {
 	return slices.Concat(limitRules(), latencyRules(), queueRules(), processRules(), workloadRules())
 }
 
-// effect returns what a figure does to the database; empty for nothing.
-func (r Rule) effect(value float64) Effect {
+// RuleOf returns the rule of a code.
+func RuleOf(code Code) Rule {
+	rules := Rules()
+	return rules[slices.IndexFunc(rules, func(r Rule) bool { return r.Code == code })]
+}
+
+// Effect returns what a figure does to the database; empty for nothing.
+func (r Rule) Effect(value float64) Effect {
 	switch {
 	case r.Slow > 0 && value >= r.Slow:
 		return Slows

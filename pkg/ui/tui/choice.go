@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -18,6 +17,8 @@ type choice struct {
 	// problem selects rows with problems.
 	problem bool
 	by      grouping
+	// noMap hides the map of process groups.
+	noMap bool
 }
 
 // grouping is the key by which process groups are grouped.
@@ -60,7 +61,7 @@ func (c choice) sorted(groups []inspect.GroupView, down map[string]bool) []*rank
 	for i := range groups {
 		g := inspect.NewGroupRow(&groups[i])
 		g.NodeDown = down[g.Node]
-		name, number := splitID(g.ID)
+		name, number := inspect.Numbered(g.ID)
 		list[i] = &ranked{g, name, number, i}
 	}
 	slices.SortFunc(list, c.compare)
@@ -157,18 +158,9 @@ func compareCells(s clusterView, a, b row, at int, column string) int {
 	case y != nil:
 		return 1
 	}
-	first, n := splitID(a.cell(at))
-	second, m := splitID(b.cell(at))
+	first, n := inspect.Numbered(a.cell(at))
+	second, m := inspect.Numbered(b.cell(at))
 	return cmp.Or(cmp.Compare(first, second), cmp.Compare(n, m))
-}
-
-func splitID(id string) (name string, number int) {
-	at := strings.LastIndexByte(id, '-')
-	n, err := strconv.Atoi(id[at+1:])
-	if err != nil {
-		return id, 0
-	}
-	return id[:at+1], n
 }
 
 // keep returns the selected rows. A headline is kept if any of its rows is.

@@ -1,0 +1,343 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+)
+
+// Span is a piece of a line with a tone.
+type Span struct {
+	Text string
+	Tone list.Tone
+}
+
+// picture is a map that is fitted to a width.
+type picture struct {
+	Paint
+	inspect.Map
+	// label is the width of the titles of rows.
+	label int
+	// cell is the width of a process group: 2 with the fill of its disk, or 1; across is how many of a zone are beside
+	// each other.
+	cell, across int
+	// column is the width of a zone, gap the blanks between two, and side how many are beside each other.
+	column, gap, side int
+	// names are those of the zones without what all have in common; nil where they have no room.
+	names []string
+	space workload.Rule
+}
+
+const (
+	// mapHeight is the most lines that a map should have without its legend, which takes two at most.
+	mapHeight = 10
+	// mapWidth is the width of a map where nothing limits it.
+	mapWidth = 80
+	// longestZone is the width up to which names of zones are shown.
+	longestZone = 16
+)
+
+// MapLines draws process groups by class and zone, and what the symbols mean. Where there is room, disks are shown with
+// how full they are; a width of 0 is that of a pipe.
+func MapLines(m inspect.Map, p Paint, width int) [][]Span {
+	if width == 0 {
+		width = mapWidth
+	}
+	drawn := layOutMap(m, p, width)
+	var lines [][]Span
+	for begin := 0; begin < len(m.Zones); begin += drawn.side {
+		lines = append(lines, drawn.band(begin, min(len(m.Zones), begin+drawn.side))...)
+	}
+	for i := range lines {
+		lines[i] = withoutBlankEnd(lines[i])
+	}
+	return append(lines, drawn.legend(width)...)
+}
+
+// withoutBlankEnd returns a line without blanks at its end.
+func withoutBlankEnd(line []Span) []Span {
+	for n := len(line); n > 0; n-- {
+		line[n-1].Text = strings.TrimRight(line[n-1].Text, " ")
+		if line[n-1].Text != "" {
+			return line[:n]
+		}
+	}
+	return nil
+}
+
+// layOutMap fits a map to a width: the first way that is not too high, or else the lowest.
+func layOutMap(m inspect.Map, paint Paint, width int) picture {
+	var best picture
+	for _, p := range waysToDraw(m, paint, width) {
+		if p.height() <= mapHeight {
+			return p
+		}
+		if best.side == 0 || p.height() < best.height() {
+			best = p
+		}
+	}
+	return best
+}
+
+// waysToDraw returns the pictures of a map that fit a width, the most readable first: with fills and names of zones,
+// without names, without fills, and last with several bands of zones.
+func waysToDraw(m inspect.Map, paint Paint, width int) []picture {
+	names, common := shortZones(m.Zones)
+	p := picture{Paint: paint, Map: m, names: names, label: 2 + max(layout.Cells(common), longestOf(classNames(m))), space: workload.RuleOf(workload.DiskSpace)}
+	room := max(4, width-p.label)
+	var ways []picture
+	for _, cell := range []int{2, 1} {
+		for _, gap := range []int{withNames, 1} {
+			for across := p.most(); across > 0; across-- {
+				if w := p.with(cell, across, gap); w.total(len(m.Zones)) <= room {
+					ways = append(ways, w)
+					break
+				}
+			}
+		}
+	}
+	if w := p.with(1, 1, 0); w.total(len(m.Zones)) <= room {
+		ways = append(ways, w)
+	}
+	bands := p.with(2, 1, withNames)
+	bands.side = max(1, (room+bands.gap)/(bands.column+bands.gap))
+	return append(ways, bands)
+}
+
+// withNames is the gap between zones that have their names above them; narrower ones have none.
+const withNames = 2
+
+// with returns the picture with process groups and gaps of a size.
+func (p picture) with(cell, across, gap int) picture {
+	p.cell, p.across, p.gap, p.side = cell, across, gap, max(1, len(p.Zones))
+	if gap < withNames {
+		p.names = nil
+	}
+	p.column = max(cell*across, longestOf(p.names))
+	return p
+}
+
+func (p picture) total(zones int) int { return zones*p.column + (zones-1)*p.gap }
+
+// most returns the number of process groups of the largest class of a zone.
+func (p picture) most() int {
+	most := 1
+	for _, c := range p.Classes {
+		most = max(most, mostOf(c.Zones))
+	}
+	return most
+}
+
+func mostOf(zones [][]inspect.GroupRow) int {
+	most := 1
+	for _, groups := range zones {
+		most = max(most, len(groups))
+	}
+	return most
+}
+
+// height returns the number of lines without the legend.
+func (p picture) height() int {
+	lines := 1
+	for _, c := range p.Classes {
+		lines += (mostOf(c.Zones) + p.across - 1) / p.across
+	}
+	return lines * ((len(p.Zones) + p.side - 1) / max(1, p.side))
+}
+
+// band draws some zones beside each other.
+func (p picture) band(begin, end int) [][]Span {
+	lines := [][]Span{p.titles(begin, end)}
+	for _, c := range p.Classes {
+		for line := range (mostOf(c.Zones[begin:end]) + p.across - 1) / p.across {
+			title := ""
+			if line == 0 {
+				title = phrase.VisibleLine(c.Name)
+			}
+			spans := []Span{{fitCells(title, p.label), list.Faint}}
+			for i := begin; i < end; i++ {
+				spans = append(spans, p.groups(i, c.Zones[i], line)...)
+			}
+			lines = append(lines, spans)
+		}
+	}
+	return lines
+}
+
+// titles returns the names of zones, with a mark on those that are lost.
+func (p picture) titles(begin, end int) []Span {
+	_, common := shortZones(p.Zones)
+	if p.names == nil {
+		common = zonesWord
+	}
+	spans := []Span{{fitCells(common, p.label), list.Faint}}
+	for i := begin; i < end; i++ {
+		name, tone := "", list.Strong
+		if p.names != nil {
+			name = p.names[i]
+		}
+		if p.Zones[i].Lost {
+			name, tone = signDown.in(p.Paint)+strings.TrimPrefix(name, " "), list.Bad
+		}
+		spans = append(spans, Span{fitCells(name, p.column+p.gap), tone})
+	}
+	return spans
+}
+
+// groups draws a line of the process groups of a zone.
+func (p picture) groups(zone int, all []inspect.GroupRow, line int) []Span {
+	from, to := min(len(all), line*p.across), min(len(all), (line+1)*p.across)
+	var spans []Span
+	for _, g := range all[from:to] {
+		tone := g.Tone
+		if p.Zones[zone].Lost {
+			tone = list.Bad
+		}
+		spans = append(spans, Span{signOf(g).in(p.Paint), tone})
+		if p.cell == 2 {
+			spans = append(spans, p.disk(g))
+		}
+	}
+	return append(spans, Span{strings.Repeat(" ", p.column+p.gap-(to-from)*p.cell), list.Plain})
+}
+
+// disk draws how full the disk of a process group is; a blank where it has none, and where that is unknown.
+func (p picture) disk(g inspect.GroupRow) Span {
+	if g.SpaceUsed == nil {
+		return Span{" ", list.Plain}
+	}
+	tone := map[workload.Effect]list.Tone{"": list.Faint, workload.Near: list.Warn, workload.Slows: list.Bad}[p.space.Effect(*g.SpaceUsed)]
+	return Span{p.fill(*g.SpaceUsed), tone}
+}
+
+// legend counts the process groups by their symbols, and names lost zones.
+func (p picture) legend(width int) [][]Span {
+	counts, disks := map[*sign]int{}, false
+	for _, c := range p.Classes {
+		for _, g := range slices.Concat(c.Zones...) {
+			counts[signOf(g)]++
+			disks = disks || g.SpaceUsed != nil && p.cell == 2
+		}
+	}
+	var pieces []Span
+	for _, s := range signs {
+		if n := counts[s]; n > 0 {
+			pieces = append(pieces, Span{fmt.Sprintf("%s %d %s", s.in(p.Paint), n, s.meaning), list.Plain})
+		}
+	}
+	if disks {
+		pieces = append(pieces, Span{p.fill(0) + "-" + p.fill(1) + " disk used", list.Plain})
+	}
+	if lost := p.Lost(); len(lost) > 0 {
+		pieces = append(pieces, Span{signDown.in(p.Paint) + " " + phrase.Either(len(lost), "zone", "zones") + " lost: " + phrase.VisibleLine(phrase.Some(lost, inspect.MostNamed)), list.Bad})
+	}
+	return flowedSpans(pieces, width)
+}
+
+// flowedSpans puts pieces into lines of at most a width.
+func flowedSpans(pieces []Span, width int) [][]Span {
+	separator := Span{" · ", list.Faint}
+	var lines [][]Span
+	used := 0
+	for _, piece := range pieces {
+		wide := layout.Cells(piece.Text)
+		if n := len(lines); n > 0 && used+layout.Cells(separator.Text)+wide <= width {
+			lines[n-1] = append(lines[n-1], separator, piece)
+			used += layout.Cells(separator.Text) + wide
+			continue
+		}
+		lines, used = append(lines, []Span{piece}), wide
+	}
+	return lines
+}
+
+// zonesWord is above the titles of rows where all names of zones are whole.
+const zonesWord = "zone"
+
+// shortZones returns the names of zones without what they begin with in common, and that; an unknown zone is a mark.
+func shortZones(zones []inspect.MapZone) (names []string, common string) {
+	prefix := commonBeginning(zones)
+	for _, z := range zones {
+		name := phrase.VisibleLine(phrase.Or(strings.TrimPrefix(z.Name, prefix), phrase.UnknownCell))
+		if z.Lost {
+			name = " " + name // the place of the mark
+		}
+		names = append(names, layout.Cut(name, longestZone))
+	}
+	if prefix == "" {
+		return names, zonesWord
+	}
+	return names, layout.Cut(phrase.VisibleLine(prefix), longestZone-1) + "*"
+}
+
+// commonBeginning returns what the names of several zones begin with, up to a separator.
+func commonBeginning(zones []inspect.MapZone) string {
+	prefix, seen := "", 0
+	for _, z := range zones {
+		if z.Name == "" {
+			continue
+		}
+		if seen++; seen == 1 {
+			prefix = z.Name
+		}
+		for !strings.HasPrefix(z.Name, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	if seen < 2 {
+		return ""
+	}
+	return prefix[:strings.LastIndexAny(prefix, "-._/")+1]
+}
+
+func classNames(m inspect.Map) []string {
+	names := make([]string, len(m.Classes))
+	for i, c := range m.Classes {
+		names[i] = phrase.VisibleLine(c.Name)
+	}
+	return names
+}
+
+func longestOf(names []string) int {
+	longest := 0
+	for _, name := range names {
+		longest = max(longest, layout.Cells(name))
+	}
+	return longest
+}
+
+// WriteMap prints a map in the width of its terminal.
+func WriteMap(w io.Writer, m inspect.Map, p Paint) error {
+	for _, line := range MapLines(m, p, layout.Width(w)) {
+		var b strings.Builder
+		for _, s := range line {
+			b.WriteString(p.toned(s))
+		}
+		if _, err := fmt.Fprintln(w, strings.TrimRight(b.String(), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toned colors a piece by its tone.
+func (p Paint) toned(s Span) string {
+	colors := map[list.Tone]string{list.Faint: faint, list.Strong: bold, list.Good: green, list.Unsure: faint, list.Warn: yellow, list.Bad: red}
+	if sgr, colored := colors[s.Tone]; colored {
+		return p.in(sgr, s.Text)
+	}
+	return s.Text
+}
+
+// fitCells returns a text in exactly a width.
+func fitCells(text string, width int) string {
+	text = layout.Cut(text, width)
+	return text + strings.Repeat(" ", max(0, width-layout.Cells(text)))
+}
