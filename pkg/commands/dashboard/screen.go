@@ -310,7 +310,7 @@ func Screen(e *session.Env, clusters []string) tui.Options {
 		Command: e.Command, Kubectl: e.Kubectl, CommandsIn: func(namespace string) (command, kubectl func(...string) string) {
 			of := e.Within(namespace, io.Discard)
 			return of.Command, of.Kubectl
-		}, Now: e.Clock.Now, Color: e.Paint(e.Out).Color,
+		}, Now: e.Clock.Now, Color: e.Paint(e.Out).Color, ASCII: e.Paint(e.Out).ASCII,
 	}
 }
 

@@ -152,6 +152,7 @@ func lookBindings() []binding {
 		key("c", "only rows with problems", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
 		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
+		{keys: []string{"m"}, show: "m", does: "show or hide the map of process groups", section: sectionLook, do: model.toggleMap},
 		key("z", "group process groups by zone, by class, or not", func(m model) model { m.choice.by = (m.choice.by + 1) % groupings; return m }).in("zones", func(h here) bool { return h.showsTable() && h.view == viewGroups }),
 	}
 }

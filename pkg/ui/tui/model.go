@@ -26,7 +26,7 @@ type (
 	}
 )
 
-// model is the dashboard. Update returns another value; they share only the histories.
+// model is the dashboard. Update returns another value; they share only the histories and what was drawn.
 type model struct {
 	o     Options
 	out   *taskRunner
@@ -40,6 +40,8 @@ type model struct {
 	cluster   int
 	histories map[string]history
 	unfollow  context.CancelFunc
+
+	drawnMap *drawnMap
 
 	view    int
 	cursors []cursor
@@ -74,7 +76,7 @@ func newModel(o Options, out *taskRunner) model {
 	all := append(views(), fleetView)
 	m := model{
 		o: o, out: out, theme: paint.New(o.Color), views: all, keys: bindings(), now: o.Now(),
-		histories: map[string]history{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
+		histories: map[string]history{}, drawnMap: &drawnMap{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
 	}
 	if o.Fleet != nil {
 		m.view = len(all) - 1

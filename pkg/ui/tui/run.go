@@ -52,6 +52,8 @@ type Options struct {
 	Now func() time.Time
 	// Color enables colors. Without them symbols and words carry the same information.
 	Color bool
+	// ASCII draws the map without other characters.
+	ASCII bool
 }
 
 // parting is how long the end of the dashboard waits for its background tasks: long enough

@@ -41,15 +41,29 @@ func (m model) View() string {
 	return strings.Join(append(lines, h.footer(p)), "\n")
 }
 
-// bodyHeight returns the number of lines between header and footer.
+// bodyHeight returns the number of lines of a page, or of a pane over it.
 func (m model) bodyHeight() int {
-	const titleAndFooter = 2
-	return max(1, m.height-len(m.headLines(m.clusterView()))-titleAndFooter-m.actionLines())
+	s := m.clusterView()
+	return max(1, m.roomForPage(s)-len(m.mapLines(s)))
 }
 
-// body returns the lines between header and footer: the open pane, or else the page with the
-// details of the selected row, beside it if there is room.
+// roomForPage returns the number of lines between header and footer.
+func (m model) roomForPage(s clusterView) int {
+	const titleAndFooter = 2
+	return m.height - len(m.headLines(s)) - titleAndFooter - m.actionLines()
+}
+
+// body returns the lines between header and footer: the open pane, or else the page below its map.
 func (m model) body(s clusterView, p page) []string {
+	var lines []string
+	for _, l := range m.mapLines(s) {
+		lines = append(lines, m.theme.Draw(l, m.width))
+	}
+	return append(lines, m.content(s, p)...)
+}
+
+// content returns the open pane, or else the page with the details of the selected row, beside it if there is room.
+func (m model) content(s clusterView, p page) []string {
 	if n := len(m.panes); n > 0 {
 		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
 	}
