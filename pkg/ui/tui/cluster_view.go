@@ -19,6 +19,9 @@ type clusterView struct {
 	fleet  fleet.List
 	// down are the nodes that are known to be deleted or not ready.
 	down map[string]bool
+	// tall is true where graphs have two lines.
+	tall    bool
+	courses *drawnCourses
 }
 
 // snapshot returns the frame; an empty one before the first.

@@ -16,6 +16,8 @@ type row struct {
 	// build returns the cells of a row that has none yet; nil if it has. Moving the cursor needs only
 	// the order of the rows, and cells take most of the time.
 	build func(s clusterView) []span
+	// above are the cells of the line above it, on a page of tall rows.
+	above []span
 	// list is the index of the row's list in the view; 0 for the first. A headline with titles has
 	// those of its columns.
 	list   int

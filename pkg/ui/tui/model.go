@@ -42,6 +42,7 @@ type model struct {
 	unfollow  context.CancelFunc
 
 	drawnMap *drawnMap
+	courses  *drawnCourses
 
 	view    int
 	cursors []cursor
@@ -76,7 +77,7 @@ func newModel(o Options, out *taskRunner) model {
 	all := append(views(), fleetView)
 	m := model{
 		o: o, out: out, theme: paint.New(o.Color), views: all, keys: bindings(), now: o.Now(),
-		histories: map[string]history{}, drawnMap: &drawnMap{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
+		histories: map[string]history{}, drawnMap: &drawnMap{}, courses: &drawnCourses{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
 	}
 	if o.Fleet != nil {
 		m.view = len(all) - 1

@@ -14,6 +14,8 @@ type page struct {
 	// others are the columns of further lists below that of columns; row.list is their index, from 1.
 	others [][]layout.Column
 	rows   []row
+	// tall is true for rows of two lines, of which row.above is the upper one.
+	tall bool
 	// notes are shown below the rows.
 	notes []line
 	// empty is shown if there are no rows; empty if the summary suffices.
@@ -27,6 +29,14 @@ func (p page) fill(s clusterView) {
 			p.rows[i].cells, p.rows[i].build = r.build(s), nil
 		}
 	}
+}
+
+// rowHeight returns the number of lines of a row.
+func (p page) rowHeight() int {
+	if p.tall {
+		return 2
+	}
+	return 1
 }
 
 // columnsOf returns the columns of the list of a row.

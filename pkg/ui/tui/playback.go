@@ -3,6 +3,8 @@ package tui
 import (
 	"slices"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 // playback is the displayed point in time.
@@ -115,7 +117,7 @@ func (m model) step(by int) model {
 
 // clusterView returns the input of the current view.
 func (m model) clusterView() clusterView {
-	s := clusterView{state: m.history().last, now: m.now, choice: m.choice, o: m.o.in(m.name()), fleet: m.fleet}
+	s := clusterView{state: m.history().last, now: m.now, choice: m.choice, o: m.o.in(m.name()), fleet: m.fleet, tall: m.width >= panes.Two && m.height >= tallHeight, courses: m.courses}
 	states := m.history().states
 	switch {
 	case m.back >= 0 && m.back < len(states):

@@ -15,8 +15,12 @@ const (
 	minHeight = 15
 )
 
-// fullHeight is the height from which the header has all its lines.
-const fullHeight = 24
+const (
+	// fullHeight is the height from which the header has all its lines.
+	fullHeight = 24
+	// tallHeight is the height from which graphs have two lines, on a terminal with room for two panes.
+	tallHeight = 40
+)
 
 // View draws the dashboard: as many lines as the terminal has, none wider.
 func (m model) View() string {
@@ -126,7 +130,7 @@ func mostNotes(height int) int { return min(6, max(1, height/4)) }
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
 	height := m.bodyHeight()
-	return max(1, height-2-min(len(p.notes), mostNotes(height)))
+	return max(1, (height-2-min(len(p.notes), mostNotes(height)))/p.rowHeight())
 }
 
 // drawPage draws a view: its summary, its table, its notes.
@@ -164,6 +168,10 @@ func (m model) drawRows(p page, width int) []string {
 	}
 	lines := []string{strings.Repeat(" ", markWidth) + tables[0].draw(m.theme, row{key: "titles", cells: titles}, width-markWidth)}
 	for i := c.top; i < min(len(p.rows), c.top+height); i++ {
+		if p.tall {
+			above := row{titles: true, cells: p.rows[i].above}
+			lines = append(lines, strings.Repeat(" ", markWidth)+tables[p.rows[i].list].draw(m.theme, above, width-markWidth))
+		}
 		if i == c.at && p.rows[i].key != "" {
 			lines = append(lines, tables[p.rows[i].list].drawChosen(m.theme, p.rows[i], width))
 			continue

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	ui "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/workload"
 )
 
 // underLoad returns frames of a database whose storage queue fills, every two seconds until noon.
@@ -49,7 +51,7 @@ func underLoad(frames int) []Entry {
 func TestTheLoadViewShowsLoadOverTime(t *testing.T) {
 	var b strings.Builder
 	for _, size := range sizes {
-		fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(pressed(shown(t, size[0], size[1], Options{}, underLoad(30)...), "0").View()))
+		fmt.Fprintf(&b, "# %dx%d\n%s", size[0], size[1], kept(pressed(shown(t, size[0], size[1], Options{}, underLoad(300)...), "0").View()))
 	}
 	golden.RequireEqual(t, []byte(b.String()))
 }
@@ -74,9 +76,11 @@ func TestProcessLoadDetailsShowTheCauses(t *testing.T) {
 
 // A step back in time shows the course up to then.
 func TestLoadHistoryEndsAtTheDisplayedTime(t *testing.T) {
-	course := func(m model) string { return strings.TrimSpace(loadPage(m.clusterView()).rows[0].cells[3].Text) }
-	m := shown(t, 120, 40, Options{}, underLoad(4)...)
-	if now, before := course(m), course(pressed(m, "[")); len([]rune(now)) != 4 || len([]rune(before)) != 3 {
+	course := func(m model) string {
+		return strings.Trim(loadPage(m.clusterView()).rows[0].cells[1+ui.CourseCell].Text, " │")
+	}
+	m := shown(t, 120, 39, Options{}, underLoad(25)...) // of 20 seconds each
+	if now, before := course(m), course(pressed(m, strings.Repeat("[", 12))); now != "▁▄▆" || before != "▁▃" {
 		t.Errorf("now %q, before %q", now, before)
 	}
 }
@@ -90,7 +94,7 @@ func TestTheLoadViewIsEmptyWithoutWorkloadData(t *testing.T) {
 	after := *f
 	after.Workload = underLoad(1)[0].Frame.Workload
 	rows := loadPage(shown(t, 80, 24, Options{}, entry(f), Entry{At: noon.Add(time.Second), Cluster: "sample", Frame: &after}).clusterView()).rows
-	if len(rows) == 0 || !strings.HasPrefix(rows[0].cells[3].Text, " █") {
+	if len(rows) == 0 || !strings.HasSuffix(rows[0].cells[1+ui.CourseCell].Text, " ▆│") {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -99,7 +103,7 @@ func TestDisksHaveBarsOnAWideTerminal(t *testing.T) {
 	for name, tt := range map[string]struct {
 		width int
 		bars  bool
-	}{"a wide terminal": {200, true}, "a narrow one": {120, false}} {
+	}{"a wide terminal": {260, true}, "a narrow one": {120, false}} {
 		t.Run(name, func(t *testing.T) {
 			view := pressed(shown(t, tt.width, 40, Options{}, underLoad(3)...), "0").View()
 			if strings.Contains(view, "DISK-BUSY") != tt.bars || strings.Contains(view, strings.Repeat("█", 9)) != tt.bars {
@@ -109,5 +113,40 @@ func TestDisksHaveBarsOnAWideTerminal(t *testing.T) {
 				t.Errorf("%d cells of bars for disks that are not reported", n)
 			}
 		})
+	}
+}
+
+// From 120x40 on a graph has two lines, and the keys move from row to row.
+func TestGraphsHaveTwoLinesOnALargeTerminal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		width, height int
+		lines         int
+	}{"a large terminal": {120, 40, 2}, "a narrow one": {119, 40, 1}, "a low one": {120, 39, 1}} {
+		t.Run(name, func(t *testing.T) {
+			lines := strings.Split(pressed(shown(t, tt.width, tt.height, Options{}, underLoad(300)...), "0", "j").View(), "\n")
+			at := func(text string) int {
+				return slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, text) })
+			}
+			if n := at("▸✓  committed") - at("✓  started"); n != tt.lines {
+				t.Errorf("%d lines per row, want %d in\n%s", n, tt.lines, strings.Join(lines, "\n"))
+			}
+		})
+	}
+}
+
+// However far the cursor is, its row is visible with both of its lines.
+func TestTheSelectedProcessIsVisibleAmongTallRows(t *testing.T) {
+	entries := underLoad(3)
+	for _, e := range entries {
+		for i := range 60 {
+			e.Frame.Workload.Processes = append(e.Frame.Workload.Processes, workload.ProcessLoad{Address: fmt.Sprintf("10.0.2.%d:4501", i), Group: fmt.Sprintf("storage-%d", 100+i), CPUCores: new(0.1)})
+		}
+	}
+	m := pressed(shown(t, 120, 40, Options{}, entries...), "0")
+	for range 80 {
+		m = pressed(m, "j")
+		if view := m.View(); !strings.Contains(view, markChosen+"✓") && !strings.Contains(view, markChosen+"!") && !strings.Contains(view, markChosen+"✗") && !strings.Contains(view, markChosen+"?") {
+			t.Fatalf("no selected row in\n%s", view)
+		}
 	}
 }

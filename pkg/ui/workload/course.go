@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,8 +14,11 @@ import (
 type Course struct {
 	// Key identifies the row in all documents; Group is the process group, empty for none.
 	Key, Group string
-	// Cells are the subject, its figure now, its course, and the disk, queue and lag of a process.
+	// Cells are the subject, its figure now, its course, the limit and the scale of that, and the disk, queue and lag of a
+	// process.
 	Cells []string
+	// Tall is the course in two lines, which stand in for the course, the limit and the scale.
+	Tall Tall
 	// DiskBusy is the share of time in which the disk of the process was busy; nil when unknown, and
 	// for what keeps no data.
 	DiskBusy *float64
@@ -28,17 +30,31 @@ type Course struct {
 	Causes []workload.Cause
 }
 
+// Tall is a course in two lines, the upper one first.
+type Tall struct {
+	Lines, Scale [2]string
+}
+
+// The indexes of the course, its limit and its scale among the cells.
+const (
+	CourseCell = 2 + iota
+	LimitCell
+	ScaleCell
+)
+
 // CourseColumns are the titles of the cells.
-func CourseColumns() []string { return []string{"SUBJECT", "NOW", "COURSE", "DISK", "QUEUE", "LAG"} }
+func CourseColumns() []string {
+	return []string{"SUBJECT", "NOW", "LAST-10M", "LIMIT", "SCALE", "DISK", "QUEUE", "LAG"}
+}
 
-// courseCells is the width of a course.
-const courseCells = 24
-
-// figure is one of the database as a whole, with the causes that are about it.
+// figure is one of the database as a whole.
 type figure struct {
 	name  string
-	unit  workload.Unit
+	axis  *axis
 	value func(workload.Load) *float64
+	// limit is the value that slows the database down; nil where none is known.
+	limit func(workload.Load) *float64
+	// codes are the causes that are about it.
 	codes []workload.Code
 }
 
@@ -49,19 +65,26 @@ func figures() []figure {
 		}
 		return new(float64(*n))
 	}
+	none := func(workload.Load) *float64 { return nil }
+	slow := func(code workload.Code) func(workload.Load) *float64 {
+		return func(workload.Load) *float64 { return new(workload.RuleOf(code).Slow) }
+	}
+	transactions, operations := &axis{unit: workload.PerSecond, least: 1000}, &axis{unit: workload.PerSecond, least: 1000}
+	latency, lag := &axis{unit: workload.Seconds}, &axis{unit: workload.Seconds}
+	queue, moved := &axis{unit: workload.Bytes}, &axis{unit: workload.Bytes, least: workload.RuleOf(workload.DataMovement).Near}
 	return []figure{
-		{"started", workload.PerSecond, func(l workload.Load) *float64 { return l.Transactions.StartedPerSecond }, []workload.Code{workload.RatekeeperLimit, workload.BatchLimit, workload.ThrottledTags, workload.RejectedStarts}},
-		{"committed", workload.PerSecond, func(l workload.Load) *float64 { return l.Transactions.CommittedPerSecond }, []workload.Code{workload.CommitProxies, workload.Resolvers}},
-		{"conflicted", workload.PerSecond, func(l workload.Load) *float64 { return l.Transactions.ConflictedPerSecond }, []workload.Code{workload.Conflicts}},
-		{"reads", workload.PerSecond, func(l workload.Load) *float64 { return l.Operations.ReadsPerSecond }, nil},
-		{"writes", workload.PerSecond, func(l workload.Load) *float64 { return l.Operations.WritesPerSecond }, nil},
-		{"time to start", workload.Seconds, func(l workload.Load) *float64 { return l.Latency.StartSeconds }, []workload.Code{workload.StartLatency, workload.GRVProxies}},
-		{"time to read", workload.Seconds, func(l workload.Load) *float64 { return l.Latency.ReadSeconds }, []workload.Code{workload.ReadLatency}},
-		{"time to commit", workload.Seconds, func(l workload.Load) *float64 { return l.Latency.CommitSeconds }, []workload.Code{workload.CommitLatency}},
-		{"storage queue", workload.Bytes, func(l workload.Load) *float64 { return bytes(l.Queues.StorageBytes) }, []workload.Code{workload.StorageQueue, workload.StorageQueueGrows}},
-		{"log queue", workload.Bytes, func(l workload.Load) *float64 { return bytes(l.Queues.LogBytes) }, []workload.Code{workload.LogQueue}},
-		{"durability lag", workload.Seconds, func(l workload.Load) *float64 { return l.Lag.DurabilitySeconds }, []workload.Code{workload.DurabilityLag}},
-		{"moving", workload.Bytes, func(l workload.Load) *float64 { return bytes(l.Data.InFlightBytes) }, []workload.Code{workload.DataMovement}},
+		{"started", transactions, func(l workload.Load) *float64 { return l.Transactions.StartedPerSecond }, func(l workload.Load) *float64 { return l.Ratekeeper.LimitPerSecond }, []workload.Code{workload.RatekeeperLimit, workload.BatchLimit, workload.ThrottledTags, workload.RejectedStarts}},
+		{"committed", transactions, func(l workload.Load) *float64 { return l.Transactions.CommittedPerSecond }, none, []workload.Code{workload.CommitProxies, workload.Resolvers}},
+		{"conflicted", transactions, func(l workload.Load) *float64 { return l.Transactions.ConflictedPerSecond }, none, []workload.Code{workload.Conflicts}},
+		{"reads", operations, func(l workload.Load) *float64 { return l.Operations.ReadsPerSecond }, none, nil},
+		{"writes", operations, func(l workload.Load) *float64 { return l.Operations.WritesPerSecond }, none, nil},
+		{"time to start", latency, func(l workload.Load) *float64 { return l.Latency.StartSeconds }, slow(workload.StartLatency), []workload.Code{workload.StartLatency, workload.GRVProxies}},
+		{"time to read", latency, func(l workload.Load) *float64 { return l.Latency.ReadSeconds }, slow(workload.ReadLatency), []workload.Code{workload.ReadLatency}},
+		{"time to commit", latency, func(l workload.Load) *float64 { return l.Latency.CommitSeconds }, slow(workload.CommitLatency), []workload.Code{workload.CommitLatency}},
+		{"storage queue", queue, func(l workload.Load) *float64 { return bytes(l.Queues.StorageBytes) }, slow(workload.StorageQueue), []workload.Code{workload.StorageQueue, workload.StorageQueueGrows}},
+		{"log queue", queue, func(l workload.Load) *float64 { return bytes(l.Queues.LogBytes) }, slow(workload.LogQueue), []workload.Code{workload.LogQueue}},
+		{"durability lag", lag, func(l workload.Load) *float64 { return l.Lag.DurabilitySeconds }, slow(workload.DurabilityLag), []workload.Code{workload.DurabilityLag}},
+		{"moving", moved, func(l workload.Load) *float64 { return bytes(l.Data.InFlightBytes) }, none, []workload.Code{workload.DataMovement}},
 	}
 }
 
@@ -71,37 +94,43 @@ func Courses(documents []*workload.View) []Course {
 	if len(documents) == 0 || documents[len(documents)-1] == nil {
 		return nil
 	}
-	last := *documents[len(documents)-1]
-	var rows []Course
-	for _, f := range figures() {
-		c := Course{Key: f.name, Unknown: f.value(last.Load) == nil, Cells: []string{f.name, in(f.unit, f.value(last.Load), phrase.UnknownCell), course(documents, func(v workload.View) *float64 { return f.value(v.Load) }), "", "", ""}}
+	last, all := *documents[len(documents)-1], lately(documents)
+	rows, drawn := []Course{}, figures()
+	courses := make([][]*float64, len(drawn))
+	for i, f := range drawn {
+		courses[i] = highestOf(all, func(v workload.View) *float64 { return f.value(v.Load) })
+		f.axis.cover(courses[i], f.limit(last.Load))
+	}
+	for i, f := range drawn {
+		now := f.value(last.Load)
+		g := graph{axis: *f.axis, values: courses[i], limit: f.limit(last.Load)}
+		c := Course{Key: f.name, Unknown: now == nil, Cells: append(append([]string{f.name, in(f.axis.unit, now, phrase.UnknownCell)}, g.cells()...), "", "", ""), Tall: g.tall()}
 		c.about(last, func(cause workload.Cause) bool { return slices.Contains(f.codes, cause.Code) })
 		rows = append(rows, c)
 	}
-	processes := slices.Clone(last.Processes)
+	return append(rows, processCourses(all, last)...)
+}
+
+func processCourses(all []moment, last workload.View) []Course {
+	processes, busy := slices.Clone(last.Processes), busiest(all)
 	workload.Sort(processes, workload.ByCPU)
-	for _, p := range processes {
-		rows = append(rows, processCourse(documents, last, p))
+	rows := make([]Course, len(processes))
+	for i, p := range processes {
+		rows[i] = processCourse(busy[p.Subject()], last, p)
 	}
 	return rows
 }
 
-func processCourse(documents []*workload.View, last workload.View, p workload.ProcessLoad) Course {
-	busy := func(v workload.View) *float64 {
-		i := slices.IndexFunc(v.Processes, func(o workload.ProcessLoad) bool { return o.Subject() == p.Subject() })
-		if i < 0 {
-			return nil
-		}
-		return v.Processes[i].Busy()
-	}
+func processCourse(busy []*float64, last workload.View, p workload.ProcessLoad) Course {
 	disk, diskBusy := phrase.Nothing, (*float64)(nil)
 	if p.Has(fdb.RoleStorage) || p.Has(fdb.RoleLog) {
 		diskBusy = p.DiskBusy
 		disk = strings.TrimSpace(percent(p.DiskBusy))
 	}
-	c := Course{Key: p.Address, Group: p.Group, Unknown: p.Busy() == nil, DiskBusy: diskBusy, Cells: []string{
-		p.Subject(), "cpu " + strings.TrimSpace(percent(p.Busy())), shareCourse(documents, busy), disk, phrase.BytesOr(p.QueueBytes, phrase.Nothing), orNothing(lag(p.Lag()), p.Lag()),
-	}}
+	g := graph{axis: axis{unit: workload.Share, top: 1}, values: busy, limit: new(workload.RuleOf(workload.ProcessCPU).Slow)}
+	c := Course{Key: p.Address, Group: p.Group, Unknown: p.Busy() == nil, DiskBusy: diskBusy, Tall: g.tall(), Cells: append(append([]string{
+		p.Subject(), "cpu " + strings.TrimSpace(percent(p.Busy())),
+	}, g.cells()...), disk, phrase.BytesOr(p.QueueBytes, phrase.Nothing), orNothing(lag(p.Lag()), p.Lag()))}
 	c.about(last, func(cause workload.Cause) bool { return slices.Contains(cause.Subjects, p.Subject()) })
 	return c
 }
@@ -116,49 +145,4 @@ func (c *Course) about(v workload.View, match func(workload.Cause) bool) {
 	if len(c.Causes) > 0 {
 		c.Effect = c.Causes[0].Effect
 	}
-}
-
-// course draws a figure in the last documents, up to its largest value.
-func course(documents []*workload.View, value func(workload.View) *float64) string {
-	values := valuesOf(documents, value)
-	largest := 0.0
-	for _, n := range values {
-		if n != nil {
-			largest = max(largest, *n)
-		}
-	}
-	return Sparkline(values, largest)
-}
-
-// shareCourse draws a share, up to all of it.
-func shareCourse(documents []*workload.View, value func(workload.View) *float64) string {
-	return Sparkline(valuesOf(documents, value), 1)
-}
-
-func valuesOf(documents []*workload.View, value func(workload.View) *float64) []*float64 {
-	documents = documents[max(0, len(documents)-courseCells):]
-	values := make([]*float64, len(documents))
-	for i, v := range documents {
-		if v != nil {
-			values[i] = value(*v)
-		}
-	}
-	return values
-}
-
-// Sparkline draws values as bars of up to full height at top; unknown values are blank.
-func Sparkline(values []*float64, top float64) string {
-	bars := []rune("▁▂▃▄▅▆▇█")
-	var b strings.Builder
-	for _, n := range values {
-		switch {
-		case n == nil:
-			b.WriteRune(' ')
-		case top <= 0:
-			b.WriteRune(bars[0])
-		default:
-			b.WriteRune(bars[int(max(0, min(1, *n/top))*float64(len(bars)-1)+0.5)])
-		}
-	}
-	return fmt.Sprintf("%-*s", courseCells, b.String())
 }

@@ -34,40 +34,6 @@ func TestBarsGrowWithTheShare(t *testing.T) {
 	}
 }
 
-func TestSparklinesOmitUnknownValues(t *testing.T) {
-	cases := map[string]struct {
-		values []*float64
-		top    float64
-		want   string
-	}{
-		"a figure that grows":    {[]*float64{new(0.0), new(5.0), new(10.0)}, 10, "▁▅█"},
-		"an unknown one between": {[]*float64{new(10.0), nil, new(10.0)}, 10, "█ █"},
-		"always zero":            {[]*float64{new(0.0), new(0.0)}, 0, "▁▁"},
-		"above the top":          {[]*float64{new(20.0)}, 10, "█"},
-		"nothing":                {nil, 0, ""},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, strings.TrimRight(Sparkline(c.values, c.top), " ")); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestLoadHistoryShowsTheMostRecentDocuments(t *testing.T) {
-	var documents []*workload.View
-	for i := range 40 {
-		documents = append(documents, &workload.View{Load: workload.Load{Operations: workload.OperationLoad{ReadsPerSecond: new(float64(40 - i))}}})
-	}
-	if got := len([]rune(Courses(documents)[3].Cells[2])); got != courseCells {
-		t.Errorf("%d cells", got)
-	}
-	if rows := Courses(append(documents, nil)); rows != nil {
-		t.Errorf("rows of an unknown document: %+v", rows)
-	}
-}
-
 // A document with nothing known has a mark for every figure, and no zero.
 func TestUnknownFiguresAreNeverZero(t *testing.T) {
 	var b bytes.Buffer
