@@ -48,6 +48,7 @@ import (
 func Run(ctx context.Context, env *session.Env, args []string) int {
 	defer env.Connection().CloseDirect()
 	session.FitTerminal(env)
+	defer context.AfterFunc(ctx, env.Footer.KeepEcho)()
 	root := NewRoot(env) //nolint:contextcheck // a completion uses the context of the completed command line
 	words, err := inOurNames(root, args)
 	if err != nil {

@@ -32,11 +32,26 @@ func footerOf(e *Env) *layout.Footer {
 	}
 	terminal := layout.Terminal(out)
 	footer := layout.NewFooter(terminal, func() int { return e.Columns(terminal) })
+	footer.WithoutEcho(func() { setEcho(e.In, echoOff) }, func() { setEcho(e.In, echoOn) })
 	out.Above(footer)
 	if errs, is := e.ErrOut.(*layout.Page); is {
 		errs.Above(footer)
 	}
 	return footer
+}
+
+// echo is whether a terminal shows the keys that are typed. Signals of keys work without, too.
+type echo int
+
+const (
+	echoOff echo = iota
+	echoOn
+)
+
+func setEcho(stream any, to echo) {
+	if file, ok := stream.(*os.File); ok {
+		setEchoOf(int(file.Fd()), to)
+	}
 }
 
 // pageOf returns a stream as a page if it is a terminal, else as a guard. The width is read with every

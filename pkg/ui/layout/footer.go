@@ -15,13 +15,42 @@ type Footer struct {
 
 	mu    sync.Mutex
 	lines []string // as set
-	drawn int      // how many are on the terminal
+	drawn []int    // the cells of each line on the terminal
 	open  bool     // the last line above has not ended yet
+	// echoOff and echoOn change the echo of typed keys; nil where it stays on.
+	echoOff, echoOn func()
+	muted           bool // it is off
 }
 
 // NewFooter returns the footer of a terminal. The function returns its present width in cells, or 0
 // while it is unknown: then nothing is shown.
 func NewFooter(w io.Writer, width func() int) *Footer { return &Footer{w: w, width: width} }
+
+// WithoutEcho has the footer turn off the echo of typed keys while it has lines: what is echoed stays
+// on the terminal, among them.
+func (f *Footer) WithoutEcho(off, on func()) { f.echoOff, f.echoOn = off, on }
+
+// KeepEcho turns the echo on again, for good: after a first signal the next one ends the program at once,
+// and nothing would turn it on.
+func (f *Footer) KeepEcho() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.muted {
+		f.echoOn()
+	}
+	f.echoOff, f.echoOn, f.muted = nil, nil, false
+}
+
+// Width returns the cells of a line of the footer; 0 while they are unknown, and without a footer.
+func (f *Footer) Width() int {
+	if f == nil {
+		return 0
+	}
+	return max(0, f.width()-1)
+}
 
 // Show replaces the lines; without any the footer disappears. Lines that are too long are cut, so
 // they must be without colors.
@@ -32,6 +61,7 @@ func (f *Footer) Show(lines ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.lines = lines
+	f.muteKeys()
 	var b strings.Builder
 	f.erase(&b)
 	f.draw(&b)
@@ -66,12 +96,34 @@ func (f *Footer) write(w io.Writer, text string) error {
 	return err
 }
 
-// erase moves to the first line of the footer, and clears the terminal from there on.
-func (f *Footer) erase(b *strings.Builder) {
-	if f.drawn > 0 {
-		fmt.Fprintf(b, "\x1b[%dA\x1b[J", f.drawn)
+// muteKeys turns off the echo of typed keys while there are lines.
+func (f *Footer) muteKeys() {
+	mute := len(f.lines) > 0
+	if f.echoOff == nil || mute == f.muted {
+		return
 	}
-	f.drawn = 0
+	f.muted = mute
+	if mute {
+		f.echoOff()
+	} else {
+		f.echoOn()
+	}
+}
+
+// erase moves to the beginning of the first row of the footer, and clears the terminal from there on. In
+// a terminal that has become narrower its lines have more rows than before.
+func (f *Footer) erase(b *strings.Builder) {
+	rows, width := 0, f.width()
+	for _, cells := range f.drawn {
+		rows++
+		if width > 0 && cells > width {
+			rows += (cells - 1) / width
+		}
+	}
+	if rows > 0 {
+		fmt.Fprintf(b, "\r\x1b[%dA\x1b[J", rows)
+	}
+	f.drawn = nil
 }
 
 // draw writes the lines, unless a line above has not ended: a question waits for its answer there.
@@ -81,8 +133,9 @@ func (f *Footer) draw(b *strings.Builder) {
 		return
 	}
 	for _, line := range f.lines {
-		b.WriteString(Cut(cleanLine(line), width-1) + "\n")
-		f.drawn++
+		text := Cut(cleanLine(line), width-1)
+		b.WriteString(text + "\n")
+		f.drawn = append(f.drawn, Cells(text))
 	}
 }
 

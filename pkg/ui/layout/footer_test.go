@@ -23,6 +23,8 @@ func screen(text string) []string {
 			}
 			text = strings.TrimPrefix(text, "\x1b[J")
 			rows[len(rows)-1] = ""
+		case text[0] == '\r': // only before a move to a row that is cleared
+			text = text[1:]
 		case text[0] == '\n':
 			rows, text = append(rows, ""), text[1:]
 		default:
@@ -85,6 +87,57 @@ func TestAFooterFitsItsTerminal(t *testing.T) {
 	footer.Show("unknown width")
 	if strings.Contains(terminal.String(), "unknown") {
 		t.Errorf("shown without a width: %q", terminal.String())
+	}
+}
+
+// A terminal that becomes narrower shows each line that is too long in several rows, and the footer clears them all.
+func TestAFooterIsErasedFromAllItsRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		line  string
+		width int
+		want  string
+	}{
+		"as wide as before":                   {line: strings.Repeat("x", 30), width: 80, want: "\r\x1b[1A\x1b[J"},
+		"half as wide":                        {line: strings.Repeat("x", 30), width: 20, want: "\r\x1b[2A\x1b[J"},
+		"exactly as wide as the line":         {line: strings.Repeat("x", 30), width: 30, want: "\r\x1b[1A\x1b[J"},
+		"a third as wide":                     {line: strings.Repeat("x", 30), width: 10, want: "\r\x1b[3A\x1b[J"},
+		"of unknown width":                    {line: strings.Repeat("x", 30), width: 0, want: "\r\x1b[1A\x1b[J"},
+		"wide characters, and half as wide":   {line: strings.Repeat("語", 15), width: 20, want: "\r\x1b[2A\x1b[J"},
+		"a line without text, and one column": {line: "", width: 1, want: "\r\x1b[1A\x1b[J"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var terminal bytes.Buffer
+			width := 80
+			footer := layout.NewFooter(&terminal, func() int { return width })
+			footer.Show(c.line)
+			terminal.Reset()
+			width = c.width
+			footer.Show()
+			if got := terminal.String(); got != c.want {
+				t.Errorf("erased by %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What is typed while a footer is shown is not echoed among its lines; a question is answered with an echo.
+func TestTypedKeysAreNotEchoedBesideAFooter(t *testing.T) {
+	var terminal bytes.Buffer
+	var echo []bool
+	footer := layout.NewFooter(&terminal, func() int { return 80 })
+	footer.WithoutEcho(func() { echo = append(echo, false) }, func() { echo = append(echo, true) })
+	footer.Show("working", "1s")
+	footer.Show("working", "2s")
+	footer.Show()
+	footer.Show()
+	if len(echo) != 2 || echo[0] || !echo[1] {
+		t.Errorf("the echo was turned on: %v, want off once and then on once", echo)
+	}
+	footer.Show("working", "3s")
+	footer.KeepEcho()
+	footer.Show("working", "4s")
+	if len(echo) != 4 || echo[2] || !echo[3] {
+		t.Errorf("after a signal the echo was turned on: %v, want on", echo)
 	}
 }
 

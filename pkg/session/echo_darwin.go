@@ -1,0 +1,9 @@
+package session
+
+import "golang.org/x/sys/unix"
+
+// The requests that read and write the mode of a terminal.
+const (
+	getTermios = unix.TIOCGETA
+	setTermios = unix.TIOCSETA
+)
