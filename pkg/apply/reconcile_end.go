@@ -121,12 +121,17 @@ func (o *outcome) Verdict() error {
 	return f
 }
 
-// again returns the hint to run the same command again.
+// again returns the hint to run the same command again, with all flags that were typed.
 func (j *job) again(why string, extra ...string) string {
 	flags := j.Shared()
 	for _, flag := range extra {
 		if !slices.Contains(flags, flag) {
 			flags = append([]string{flag}, flags...)
+		}
+	}
+	for _, flag := range session.ResumedFlags(j.Env) {
+		if !slices.Contains(flags, flag.Name) && !slices.Contains(j.Args, flag.Name) {
+			flags = append(flags, flag.Words...)
 		}
 	}
 	return why + ": " + j.Env.Command(slices.Concat(j.Args, flags)...)

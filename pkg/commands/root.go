@@ -129,7 +129,7 @@ resources on demand. No operator has to run.`,
 		DisableSuggestions: true,
 		SilenceErrors:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			env.Global.NoteTyped(cmd.Root().PersistentFlags())
+			env.Global.NoteTyped(cmd.Root().PersistentFlags(), cmd.Flags())
 			if err := session.CheckDurations(cmd.Flags()); err != nil {
 				return err
 			}

@@ -24,7 +24,25 @@ type GlobalFlags struct {
 	Templates objects.TemplateRestrictions
 
 	typed []string // flags of the connection that the user typed, for command lines to copy
+	// resumed are the other flags that the user typed and that a command line which resumes the command repeats.
+	resumed []TypedFlag
 }
+
+// TypedFlag is a flag that the user typed, as words of a command line.
+type TypedFlag struct {
+	Name  string
+	Words []string
+}
+
+// resumedFlags are the flags by which a run is recorded, paced, printed and bounded: those that select what is done are in
+// the command line of the change. Single letters are shorthands.
+var resumedFlags = []string{
+	"reason", "timeout", "interval", "output", "q", "v", "color", "request-timeout", "transport", "cluster-file",
+}
+
+// ResumedFlags returns the flags that the user typed and that a command line which resumes the command repeats, beside those
+// of the change and of the connection. A command of the dashboard has none: nothing of it was typed.
+func ResumedFlags(e *Env) []TypedFlag { return e.Global.resumed }
 
 // TemplateRestrictions returns what the pod templates of resources must not have. Those of a command are those
 // of every command that it runs: a step of a runbook has no such flags of its own.
@@ -128,26 +146,43 @@ var repeatedFlags = []string{
 	"kubeconfig", "cluster", "user", "server", "tls-server-name", "certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "as", "as-uid", "as-group", "as-user-extra",
 }
 
-// NoteTyped notes which flags of the connection the user typed, for command lines to copy.
-func (g *GlobalFlags) NoteTyped(flags *pflag.FlagSet) {
-	g.typed = nil
+// NoteTyped notes which flags the user typed, for command lines to copy: those of the connection, and those of the command.
+func (g *GlobalFlags) NoteTyped(connection, command *pflag.FlagSet) {
+	g.typed, g.resumed = nil, nil
 	for _, name := range repeatedFlags {
-		f := flags.Lookup(name)
-		if f == nil || !f.Changed {
-			continue
+		g.typed = append(g.typed, typedWords(connection.Lookup(name))...)
+	}
+	for _, name := range resumedFlags {
+		flag := command.Lookup(name)
+		if len(name) == 1 {
+			flag = command.ShorthandLookup(name)
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, value := range values {
-			if f.NoOptDefVal != "" {
-				g.typed = append(g.typed, "--"+name+"="+value)
-				continue
-			}
-			g.typed = append(g.typed, "--"+name, value)
+		if words := typedWords(flag); len(words) > 0 {
+			g.resumed = append(g.resumed, TypedFlag{"--" + flag.Name, words})
 		}
 	}
+}
+
+// typedWords returns a flag as it was typed; nil if it was not.
+func typedWords(f *pflag.Flag) (words []string) {
+	if f == nil || !f.Changed {
+		return nil
+	}
+	values := []string{f.Value.String()}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		values = list.GetSlice()
+	}
+	for _, value := range values {
+		switch f.NoOptDefVal {
+		case "":
+			words = append(words, "--"+f.Name, value)
+		case value:
+			words = append(words, "--"+f.Name)
+		default:
+			words = append(words, "--"+f.Name+"="+value)
+		}
+	}
+	return words
 }
 
 // ShellLine returns a complete command line; the arguments of a program in a pod follow its flags.

@@ -93,6 +93,36 @@ func TestARejectedSpecBlocksPlanButNotReadsOrReplace(t *testing.T) {
 	}
 }
 
+// The audit of a run that is resumed has the reason of the first one, and it ends as late.
+func TestAResumeHintRepeatsEveryFlagThatWasTyped(t *testing.T) {
+	for name, c := range map[string]struct{ typed, repeated []string }{
+		"none but approval and wait":    {},
+		"a reason with blanks":          {[]string{"--reason", "CHG-42 slow disk"}, []string{"--reason", "'CHG-42 slow disk'"}},
+		"an interval":                   {[]string{"--interval", "2s"}, []string{"--interval", "2s"}},
+		"short flags and those of all":  {[]string{"-o", "json", "-v", "1", "--request-timeout", "7s"}, []string{"--output", "json", "--v", "1", "--request-timeout", "7s"}},
+		"a boolean":                     {[]string{"-q"}, []string{"--quiet"}},
+		"what the change repeats, once": {[]string{"--skip", "UpdateLabels", "--coexist"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := commandstest.NewGiven(t)
+			code := g.Run(slices.Concat([]string{"reconcile", "sample", "--yes", "--wait", "--timeout", "3s"}, c.typed)...)
+			if code != exit.ExitWaiting {
+				t.Fatalf("exit code %d: %s", code, &g.Err)
+			}
+			_, hint, _ := strings.Cut(g.Err.String(), "hint: resume: ")
+			hint, _, _ = strings.Cut(hint, "\n")
+			for _, flag := range slices.Concat([]string{"--timeout"}, c.typed) {
+				if strings.HasPrefix(flag, "--") && strings.Count(hint, flag) != 1 {
+					t.Errorf("%s is repeated %d times: %s", flag, strings.Count(hint, flag), hint)
+				}
+			}
+			if want := strings.Join(c.repeated, " "); !strings.Contains(hint, want) {
+				t.Errorf("%s does not have %s", hint, want)
+			}
+		})
+	}
+}
+
 func TestReconcileExitCodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*commandstest.Given)
