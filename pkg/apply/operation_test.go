@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -110,10 +111,10 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 				t.Errorf("calls %q, want %q; %q on stderr", s.calls, c.want, errs)
 			}
 			want := reconcile.Operation{ID: "run1", Command: "replace sample storage-1 --wait", Holder: "ann@laptop process 17", User: "ann@laptop", Reason: "CHG-42", Since: s.set.Since}
-			if c.wait && (s.set != want || s.set.Since.IsZero()) {
+			if c.wait && (!cmp.Equal(s.set, want) || s.set.Since.IsZero()) {
 				t.Errorf("operation %+v", s.set)
 			}
-			if now := (reconcile.OperationProgress{Passes: 2, Actions: 5, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"}); s.reported != now {
+			if now := (reconcile.OperationProgress{Passes: 2, Actions: 5, Reached: 1, Targets: 2, WaitingFor: "storage-2 is draining"}); !s.reported.Equal(now) {
 				t.Errorf("progress %+v", s.reported)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -187,10 +188,10 @@ func TestStepsAreAnOperationWithAuditLinesAndEvents(t *testing.T) {
 	if !errors.As(err, &known) || exit.Code(err) != exit.ExitInternal || len(known.Hints) != 1 || !strings.HasPrefix(known.Hints[0], "remove the rest: kubectl fdb gc sample --yes") {
 		t.Errorf("%+v", err)
 	}
-	if want := (reconcile.Operation{ID: "run1", Command: "gc sample", Holder: "ann@laptop process 17", User: "ann@laptop", Reason: "CHG-42", Since: s.set.Since}); s.set != want || !slices.Contains(s.calls, "end") {
+	if want := (reconcile.Operation{ID: "run1", Command: "gc sample", Holder: "ann@laptop process 17", User: "ann@laptop", Reason: "CHG-42", Since: s.set.Since}); !cmp.Equal(s.set, want) || !slices.Contains(s.calls, "end") {
 		t.Errorf("operation %+v, calls %q", s.set, s.calls)
 	}
-	if want := (reconcile.OperationProgress{Targets: 1}); s.reported != want {
+	if want := (reconcile.OperationProgress{Targets: 1}); !s.reported.Equal(want) {
 		t.Errorf("progress %+v", s.reported)
 	}
 	entries, _, err := audit.ReadFile(filepath.Join(s.state, "kubectl-fdb", "audit.jsonl"), audit.Run{Namespace: "fdb", Cluster: "sample", Context: s.env().Connection().ContextName()})

@@ -1,12 +1,9 @@
 package inspect
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 // List returns the operations with their columns.
@@ -24,9 +21,9 @@ var OperationColumns = []list.Column[OperationItem]{
 	{Title: "STARTED", Meaning: "Age of the operation", Cell: func(at list.At, i OperationItem) list.Cell {
 		return i.of(func(v OperationView) string { return at.Age(v.Since) })
 	}},
-	{Title: "STATE", Meaning: "active, aborting, or lost where the run no longer reports", Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.state) }},
-	{Title: "PROGRESS", Meaning: "What is done, and what it waits for", Drop: 2, Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell {
-		return i.of(func(v OperationView) string { return strings.Join(ProgressWords(v.Progress), ", ") })
+	{Title: "STATE", Meaning: "active, awaiting-answer of its user, aborting, or lost where the run no longer reports", Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.state) }},
+	{Title: "PROGRESS", Meaning: "What is done, how long it still takes, and what it waits for", Drop: 2, Min: 16, Cell: func(at list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return strings.Join(v.Words(at.Now), ", ") })
 	}},
 }
 
@@ -44,22 +41,9 @@ func (v OperationView) state() string {
 		return "lost"
 	case v.Abort != nil:
 		return "aborting"
+	case v.Progress.AskedAt != nil:
+		return "awaiting-answer"
 	default:
 		return "active"
 	}
-}
-
-// ProgressWords returns what an operation has done, and what it waits for.
-func ProgressWords(v reconcile.OperationProgress) []string {
-	var words []string
-	if v.Targets > 0 {
-		words = append(words, fmt.Sprintf("%d of %d done", v.Reached, v.Targets))
-	}
-	if v.Passes > 0 {
-		words = append(words, phrase.Count(v.Actions, "action")+" in "+phrase.Count(v.Passes, "pass"))
-	}
-	if v.WaitingFor != "" {
-		words = append(words, "waiting: "+v.WaitingFor)
-	}
-	return words
 }

@@ -178,6 +178,9 @@ func (c ClusterRow) databaseAsOf() *time.Time {
 // Tone is how bad the state of a cluster is; a database that stops its clients is as bad as one
 // that is unavailable.
 func (v StatusView) Tone() list.Tone {
+	if v.Replacing != nil {
+		return list.Busy
+	}
 	switch v.State {
 	case StateHealthy:
 		return list.Good

@@ -340,6 +340,9 @@ func (s State) Title() string {
 
 // summarize returns the state in one sentence. Information is no reason for the state.
 func summarize(v StatusView, information []string) string {
+	if v.Replacing != nil {
+		return v.title() + ": " + strings.Join(append([]string{v.replacingWords()}, information...), "; ")
+	}
 	if v.State != StateHealthy {
 		return v.title() + ": " + strings.Join(append(slices.Clone(v.Reasons), information...), "; ")
 	}
@@ -353,6 +356,9 @@ func summarize(v StatusView, information []string) string {
 
 // title returns the state as the first words of a sentence. A database whose clients are stopped is not merely degraded.
 func (v StatusView) title() string {
+	if v.Replacing != nil {
+		return "Replacing " + v.Replacing.count()
+	}
 	if v.State == StateDegraded && v.StopsClients() {
 		return "Available, but unusable"
 	}

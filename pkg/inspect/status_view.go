@@ -38,6 +38,9 @@ type StatusView struct {
 	Locks          LocksView          `json:"locks"`
 	// Rollout is a change that is reaching the process groups; absent without one.
 	Rollout *RolloutView `json:"rollout,omitempty"`
+	// Replacing is the replacement of process groups that is the only reason why the state is not healthy; absent
+	// without one, and where anything else is wrong.
+	Replacing *ReplacingView `json:"replacing,omitempty"`
 	// Refusals are the objects that the API server did not accept when a pass wrote them last; absent where there are
 	// none, or all exist by now.
 	Refusals []plan.Refusal `json:"refusals,omitempty"`
@@ -205,6 +208,7 @@ func NewStatusView(m Metadata, f Facts) StatusView {
 	v.Restrictions = f.Restrictions()
 	v.found = f.Findings()
 	v.State, v.Reasons = f.Judge(v)
+	v.Replacing = f.replacing(v)
 	v.Summary = summarize(v, append(v.information(), f.nodesWhileReporting()...))
 	for _, found := range v.found {
 		v.Findings = append(v.Findings, found.View())

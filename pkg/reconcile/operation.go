@@ -31,19 +31,6 @@ type Operation struct {
 	Progress OperationProgress `json:"progress"`
 }
 
-// OperationProgress is how far an operation is.
-type OperationProgress struct {
-	// Passes and Actions count what was carried out.
-	Passes  int `json:"passes"`
-	Actions int `json:"actions"`
-	// Reached and Targets count the process groups, nodes or other objects of the command; both 0 for
-	// a command about the whole cluster.
-	Reached int `json:"reached"`
-	Targets int `json:"targets"`
-	// WaitingFor is what the next pass waits for, as text for users; empty during a pass.
-	WaitingFor string `json:"waitingFor,omitempty"`
-}
-
 // OperationAbort is a request to end an operation.
 type OperationAbort struct {
 	// ID is the ID of the operation.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -13,20 +15,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// OperationWords describes how far an operation is, in one line.
-func OperationWords(v inspect.OperationView) string {
-	return phrase.Or(strings.Join(inspect.ProgressWords(v.Progress), ", "), "the first pass runs")
+// OperationWords describes how far an operation is at a time, in one line.
+func OperationWords(v inspect.OperationView, now time.Time) string {
+	return phrase.Or(strings.Join(v.Words(now), ", "), "the first pass runs")
 }
 
 // WriteOperationStatus prints whether an operation has ended.
 func WriteOperationStatus(w io.Writer, v inspect.OperationStatusView) error {
-	words := "no operation"
+	words, now := "no operation", ptr.Deref(v.AsOf, time.Time{})
 	if o := v.Operation; o != nil {
 		state := "has ended"
 		if !v.Ended {
 			state = "no longer reports"
 		}
-		words = fmt.Sprintf("operation %s %s: %s, by %s; %s", o.ID, state, o.Command, o.By(), OperationWords(*o))
+		words = fmt.Sprintf("operation %s %s: %s, by %s; %s", o.ID, state, o.Command, o.By(), OperationWords(*o, now))
 	}
 	_, err := layout.Fprintf(w, "%s\n", words)
 	return err
@@ -80,7 +82,7 @@ func (o StatusOptions) operation(v inspect.OperationView) string {
 		words += " (" + v.Reason + ")"
 	}
 	words += ", " + since
-	if did := inspect.ProgressWords(v.Progress); len(did) > 0 {
+	if did := v.Words(o.Now); len(did) > 0 {
 		words += "; " + strings.Join(did, ", ")
 	}
 	if v.Abort != nil {

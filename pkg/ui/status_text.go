@@ -60,7 +60,10 @@ func StatusSections() []string {
 func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
 	color := colorOf(string(v.State))
-	if v.StopsClients() {
+	switch {
+	case v.Replacing != nil:
+		color = cyan
+	case v.StopsClients():
 		color = red
 	}
 	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))

@@ -81,6 +81,7 @@ const (
 	red    = "31"
 	green  = "32"
 	yellow = "33"
+	cyan   = "36"
 )
 
 func (p Paint) in(sgr, text string) string {

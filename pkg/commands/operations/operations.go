@@ -215,7 +215,7 @@ func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil
 	case !now.Active:
 		r.Code, r.Over = exit.ExitUnreachable, true
 	default:
-		r.Code, r.Reason = exit.ExitWaiting, ui.OperationWords(*now)
+		r.Code, r.Reason = exit.ExitWaiting, ui.OperationWords(*now, f.env.Clock.Now())
 	}
 	return r, nil
 }

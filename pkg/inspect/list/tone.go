@@ -12,6 +12,7 @@ const (
 	Faint
 	Strong
 	Good
+	Busy   // changes as planned
 	Unsure // unknown
 	Warn
 	Bad
@@ -22,6 +23,7 @@ const (
 // The symbols that go with tones.
 const (
 	MarkGood    = "✓"
+	MarkBusy    = "▸"
 	MarkWarn    = "!"
 	MarkBad     = "✗"
 	MarkUnknown = phrase.UnknownCell
@@ -32,6 +34,8 @@ func (t Tone) Mark() string {
 	switch t {
 	case Good:
 		return MarkGood
+	case Busy:
+		return MarkBusy
 	case Unsure:
 		return MarkUnknown
 	case Warn:

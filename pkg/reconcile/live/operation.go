@@ -82,7 +82,7 @@ func (l operationKeeper) RenewOperation(ctx context.Context, p reconcile.Operati
 	}
 	return l.editOperation(ctx, func(lease *coordinationv1.Lease, own reconcile.Operation) bool {
 		now := l.Clock.Now()
-		if now.Sub(own.Seen) < reconcile.OperationRenewal && own.Progress == p {
+		if now.Sub(own.Seen) < reconcile.OperationRenewal && own.Progress.Equal(p) {
 			return false
 		}
 		own.Seen, own.Progress = now, p

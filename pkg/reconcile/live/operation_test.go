@@ -196,7 +196,7 @@ func TestProgressUnderAHeldLeaseIsStoredByItsRenewals(t *testing.T) {
 	f.end()
 	f.begin()
 	f.end()
-	if f.operation().Progress != now {
+	if !f.operation().Progress.Equal(now) {
 		t.Errorf("others see %+v", f.operation().Progress)
 	}
 }
@@ -208,12 +208,12 @@ func TestTheProgressOfAnOperationIsStored(t *testing.T) {
 	f.begin()
 	f.end()
 	now := reconcile.OperationProgress{Passes: 1, Actions: 3, Targets: 2, Reached: 1, WaitingFor: "storage-2 is draining"}
-	if err := f.cluster.Operations().RenewOperation(t.Context(), now); err != nil || f.operation().Progress != now {
+	if err := f.cluster.Operations().RenewOperation(t.Context(), now); err != nil || !f.operation().Progress.Equal(now) {
 		t.Errorf("%v, others see %+v", err, f.operation().Progress)
 	}
 	f.begin() // the next pass keeps it
 	f.end()
-	if f.operation().Progress != now {
+	if !f.operation().Progress.Equal(now) {
 		t.Errorf("after the next pass others see %+v", f.operation().Progress)
 	}
 }

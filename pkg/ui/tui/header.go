@@ -262,7 +262,7 @@ func (s clusterView) operationLine(o inspect.OperationView) line {
 	case o.Abort != nil:
 		state = "operation to be aborted"
 	}
-	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o))}
+	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o, s.now))}
 }
 
 // tabs returns the views with their keys, with short names if the whole ones do not fit, or

@@ -22,6 +22,7 @@ const (
 	Faint  = list.Faint
 	Strong = list.Strong
 	Good   = list.Good
+	Busy   = list.Busy
 	Unsure = list.Unsure
 	Warn   = list.Warn
 	Bad    = list.Bad
@@ -55,6 +56,7 @@ func New(color bool) Theme {
 	base := r.NewStyle().Inline(true)
 	return Theme{color: color, chosen: base.Reverse(true), ordinary: [tones]lipgloss.Style{
 		Plain: base, Faint: base.Faint(true), Strong: base.Bold(true), Good: base.Foreground(lipgloss.Color("2")),
+		Busy:   base.Foreground(lipgloss.Color("6")),
 		Unsure: base.Faint(true),
 		Warn:   base.Foreground(lipgloss.Color("3")), Bad: base.Foreground(lipgloss.Color("1")).Bold(true),
 		Command: base, CommandTitle: base.Bold(true),
