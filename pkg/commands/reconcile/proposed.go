@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -25,13 +25,9 @@ type proposedFlags struct {
 
 // add adds the flags; the words say what becomes of the change.
 func (f *proposedFlags) add(cmd *cobra.Command, words string) {
-	flags := cmd.Flags()
-	flags.StringSliceVarP(&f.files.Names, "filename", "f", nil, "file or directory with manifests "+words+", - for stdin")
-	flags.StringVarP(&f.files.Kustomization, "kustomize", "k", "", "directory of a kustomization "+words)
-	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "If true, include the directories below those of -f")
-	flags.StringArrayVar(&f.set, "set", nil, "field of the spec "+words+": PATH=VALUE, such as version=7.3.79 or processCounts.storage=5; can be repeated")
-	flags.StringArrayVar(&f.unset, "unset", nil, "field of the spec to remove from it: PATH, such as skip; can be repeated")
-	session.NotInSteps(cmd, "filename", "kustomize", "recursive")
+	flags.Manifests(cmd, &f.files, words)
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "field of the spec "+words+": PATH=VALUE, such as version=7.3.79 or processCounts.storage=5; can be repeated")
+	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "field of the spec to remove from it: PATH, such as skip; can be repeated")
 	for _, flag := range []string{"set", "unset"} {
 		session.CompleteAs(cmd, flag, completePaths)
 	}
@@ -49,16 +45,10 @@ func completePaths(_ *cobra.Command, args []string, typed string) ([]string, cob
 func (f *proposedFlags) given() bool { return f.files.Given() || len(f.set)+len(f.unset) > 0 }
 
 func (f *proposedFlags) check() error {
-	switch {
-	case len(f.files.Names) > 0 && f.files.Kustomization != "":
-		return exit.Usagef("-f conflicts with -k")
-	case f.files.Given() && len(f.set)+len(f.unset) > 0:
+	if f.files.Given() && len(f.set)+len(f.unset) > 0 {
 		return exit.Usagef("--set and --unset change what is stored, and conflict with -f and -k: change the manifest")
-	case f.files.Recursive && len(f.files.Names) == 0:
-		return exit.Usagef("-R requires -f DIRECTORY")
-	default:
-		return nil
 	}
+	return flags.CheckManifests(f.files)
 }
 
 // carryOutProposed prints the plans of the resources as they would be after a change that nothing has stored, or has it
@@ -134,7 +124,7 @@ func (f *proposedFlags) changes(ctx context.Context, o apply.ReconcileOptions, e
 	}
 	var all []*proposal.Change
 	for _, m := range manifests {
-		if err := setNamespace(m, env); err != nil {
+		if err := flags.SetNamespace(m, env); err != nil {
 			return nil, err
 		}
 		change, err := p.Manifest(ctx, m)
@@ -203,18 +193,4 @@ func (f *proposedFlags) selected(all []proposal.Manifest, o apply.ReconcileOptio
 		return nil, exit.Usagef("%s %s is not in the manifests, which have %s", kind, name, phrase.List(known))
 	}
 	return found, nil
-}
-
-// setNamespace gives a manifest the namespace of the command line, unless it has one.
-func setNamespace(m proposal.Manifest, env *session.Env) error {
-	namespace, err := env.Connection().Namespace()
-	if err != nil {
-		return err
-	}
-	own := m.Object.GetNamespace()
-	if asked := env.Kube.Namespace; own != "" && asked != nil && *asked != "" && *asked != own {
-		return exit.Usage(fmt.Errorf("%s: %s has namespace %s, and -n is %s", m.At("metadata.namespace"), m.Title(), own, *asked), "omit -n")
-	}
-	m.Object.SetNamespace(cmp.Or(own, namespace))
-	return nil
 }

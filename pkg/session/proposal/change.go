@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,7 +24,6 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -52,6 +52,9 @@ type Change struct {
 // Key returns the name of the resource.
 func (c *Change) Key() types.NamespacedName { return client.ObjectKeyFromObject(c.Stored) }
 
+// Decode returns the resource as it would be stored.
+func (c *Change) Decode(into client.Object) error { return convert(c.Stored, into) }
+
 // Kind returns the kind of the resource.
 func (c *Change) Kind() string { return c.Stored.GetKind() }
 
@@ -65,7 +68,8 @@ type Proposer struct {
 }
 
 // Manifest returns what the resource would be after its manifest was applied, as whoever manages it would do: as kubectl
-// apply does, unless a field manager has applied it on the server.
+// apply does, unless a field manager has applied it on the server. The error is a *RefusedError where the API server would not
+// store what the manifest has; then the change is what it would be without that, and nil where a value has the wrong type.
 func (p Proposer) Manifest(ctx context.Context, m Manifest) (*Change, error) {
 	if err := m.mistyped(); err != nil {
 		return nil, err
@@ -92,6 +96,26 @@ func (p Proposer) Manifest(ctx context.Context, m Manifest) (*Change, error) {
 		return nil, fmt.Errorf("compare %s with the live one: %w", m.Title(), err)
 	}
 	return c, p.store(ctx, c)
+}
+
+// Examine is Manifest for a manifest that may be wrong in several ways, all of which it returns. The change is nil where the
+// manifest cannot be decoded.
+func (p Proposer) Examine(ctx context.Context, m Manifest) (c *Change, wrong []*RefusedError, err error) {
+	if err = m.check(); err == nil {
+		c, err = p.Manifest(ctx, m)
+	}
+	if err == nil {
+		return c, nil, nil
+	}
+	refused, is := errors.AsType[*RefusedError](err)
+	if !is {
+		return nil, nil, err
+	}
+	wrong = []*RefusedError{refused}
+	if unknown := m.unknownFields(); len(unknown) > 0 && refused.Kind != Dropped && refused.Kind != Unknown {
+		wrong = append(wrong, &RefusedError{Manifest: m, Kind: Unknown, Problems: unknown})
+	}
+	return c, wrong, nil
 }
 
 // Edits returns what a live resource would be after edits of its spec.
@@ -234,8 +258,11 @@ func (p Proposer) store(ctx context.Context, c *Change) (err error) {
 			c.Stored, err = c.computed()
 		}
 	}
-	if err != nil {
-		return err
+	if rejected := err; err != nil {
+		if _, is := errors.AsType[*RefusedError](err); is {
+			c.Stored, err = c.computed()
+		}
+		return cmp.Or(err, rejected)
 	}
 	return c.refuseLost()
 }
@@ -292,11 +319,14 @@ func (c *Change) explained(err error) error {
 	if !errors.As(err, &status) || !apierrors.IsInvalid(err) || status.Status().Details == nil {
 		return fmt.Errorf("submit %s without persisting it: %w", c.manifest.Title(), err)
 	}
-	var problems []string
+	refused := &RefusedError{Manifest: c.manifest, Kind: Rejected}
 	for _, cause := range status.Status().Details.Causes {
-		problems = append(problems, c.manifest.At(cause.Field)+": "+cause.Field+": "+cause.Message)
+		problem := Problem{Field: cause.Field, Message: cause.Field + ": " + cause.Message}
+		if !slices.Contains(refused.Problems, problem) {
+			refused.Problems = append(refused.Problems, problem)
+		}
 	}
-	return exit.Usagef("the API server rejects %s: %s", c.manifest.Title(), strings.Join(slices.Compact(problems), "; "))
+	return exit.Usage(refused)
 }
 
 // computed returns what an API server with this program's resource definitions would store.
@@ -344,33 +374,42 @@ func newOf(kind string) client.Object {
 // refuseLost refuses a manifest with fields that the API server would drop, as kubectl apply does: the resource would
 // not be what its author wrote.
 func (c *Change) refuseLost() error {
-	wanted, _, _ := unstructured.NestedMap(c.manifest.Object.Object, "spec")
-	stored, _, _ := unstructured.NestedMap(c.Stored.Object, "spec")
-	successors := map[string]string{}
-	var lost []string
-	for _, field := range v1beta2.UnknownFields(c.Kind(), wanted) {
-		if successors[field.Path] = field.Successor; !c.Asked {
-			lost = append(lost, field.Path)
-		}
-	}
+	refused := &RefusedError{Manifest: c.manifest, Kind: Unknown, Problems: c.manifest.unknownFields()}
 	if c.Asked {
-		lost = dropped(wanted, stored, "spec")
+		refused.Kind, refused.Problems = Dropped, c.droppedFields()
 	}
-	if len(lost) == 0 {
+	if len(refused.Problems) == 0 {
 		return nil
 	}
-	problems := make([]string, len(lost))
-	for i, path := range lost {
-		problems[i] = c.manifest.At(path) + ": " + path
-		if to := successors[path]; to != "" {
-			problems[i] += " (use " + to + ")"
+	return exit.Usage(refused)
+}
+
+// unknownFields returns the fields of the spec that its kind does not have, as far as this program knows.
+func (m Manifest) unknownFields() (all []Problem) {
+	spec, _, _ := unstructured.NestedMap(m.Object.Object, "spec")
+	for _, field := range v1beta2.UnknownFields(m.Object.GetKind(), spec) {
+		message := field.Path
+		if field.Successor != "" {
+			message += " (use " + field.Successor + ")"
 		}
+		all = append(all, Problem{field.Path, message})
 	}
-	by := "the API server would drop"
-	if !c.Asked {
-		by = c.Kind() + " does not have"
+	return all
+}
+
+// droppedFields returns the fields that the manifest has, and what the API server would store does not.
+func (c *Change) droppedFields() (all []Problem) {
+	wanted, _, _ := unstructured.NestedMap(c.manifest.Object.Object, "spec")
+	stored, _, _ := unstructured.NestedMap(c.Stored.Object, "spec")
+	unknown := c.manifest.unknownFields()
+	for _, path := range dropped(wanted, stored, "spec") {
+		problem := Problem{path, path}
+		if i := slices.IndexFunc(unknown, func(p Problem) bool { return p.Field == path }); i >= 0 {
+			problem = unknown[i] // with its successor
+		}
+		all = append(all, problem)
 	}
-	return exit.Usagef("%s %s of %s: %s", by, phrase.Count(len(lost), "field"), c.manifest.Title(), strings.Join(problems, "; "))
+	return all
 }
 
 // dropped returns the paths of a value that another one does not have.

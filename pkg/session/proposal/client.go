@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -19,6 +21,29 @@ import (
 func Over(c client.Client, changes []*Change) client.Client {
 	return &over{Client: c, changes: changes}
 }
+
+// Nothing returns a client of an API server that has no objects and stores none.
+func Nothing(scheme *runtime.Scheme) client.Client { return nothing{scheme: scheme} }
+
+type nothing struct {
+	client.Client
+	scheme *runtime.Scheme
+}
+
+// Scheme implements client.Client.
+func (n nothing) Scheme() *runtime.Scheme { return n.scheme }
+
+// Get implements client.Client.
+func (n nothing) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	gvk, err := apiutil.GVKForObject(into, n.scheme)
+	if err != nil {
+		return err
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Group: gvk.Group, Resource: gvk.Kind}, key.Name)
+}
+
+// List implements client.Client.
+func (n nothing) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
 // over is a client over changes that are not stored.
 type over struct {

@@ -23,6 +23,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
+// stdinSource is the source of manifests of stdin.
+const stdinSource = "stdin"
+
 // Files are the manifests that a command line names.
 type Files struct {
 	// Names are files, directories, and "-" for stdin.
@@ -51,10 +54,21 @@ func (m Manifest) Title() string { return m.Object.GetKind() + " " + m.Object.Ge
 // At returns where a field is, for messages: the file and the line, as far as they are known. The path is that of
 // messages of the API server, such as spec.processCounts.storage.
 func (m Manifest) At(path string) string {
-	if m.root == nil {
-		return m.Source
+	if line := m.Line(path); line > 0 {
+		return m.Source + ":" + strconv.Itoa(line)
 	}
-	return m.Source + ":" + strconv.Itoa(lineOf(m.root, path))
+	return m.Source
+}
+
+// InFile reports whether the source is a file, which an editor can open.
+func (m Manifest) InFile() bool { return m.root != nil && m.Source != stdinSource }
+
+// Line returns the line of a field in its file, or of the last of its parents that the manifest has; 0 if lines are unknown.
+func (m Manifest) Line(path string) int {
+	if m.root == nil {
+		return 0
+	}
+	return lineOf(m.root, path)
 }
 
 // lineOf returns the line of a field, or of the last of its parents that the document has.
@@ -90,8 +104,22 @@ func (s step) in(n *yaml.Node) (key, value *yaml.Node) {
 }
 
 // Read returns the FoundationDB resources of the manifests, in the order of the files, and the titles of the other
-// objects. Two manifests of the same resource are an error, as are none.
+// objects. Two manifests of the same resource are an error, as are none, and one of a kind or version that is not served.
 func (f Files) Read(stdin io.Reader) (found []Manifest, others []string, err error) {
+	found, others, err = f.ReadAll(stdin)
+	for _, m := range found {
+		if err == nil {
+			err = m.check()
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return found, others, nil
+}
+
+// ReadAll is Read, with resources of kinds and versions that are not served.
+func (f Files) ReadAll(stdin io.Reader) (found []Manifest, others []string, err error) {
 	all, err := f.documents(stdin)
 	if err != nil {
 		return nil, nil, err
@@ -101,9 +129,6 @@ func (f Files) Read(stdin io.Reader) (found []Manifest, others []string, err err
 		if group != v1beta2.GroupVersion.Group {
 			others = append(others, m.Title())
 			continue
-		}
-		if err := m.check(); err != nil {
-			return nil, nil, err
 		}
 		same := func(o Manifest) bool {
 			return o.Object.GetKind() == m.Object.GetKind() && o.Object.GetName() == m.Object.GetName() && o.Object.GetNamespace() == m.Object.GetNamespace()
@@ -132,19 +157,21 @@ func otherObjects(others []string) string {
 
 // check refuses a resource that cannot be planned whatever the cluster is.
 func (m Manifest) check() error {
-	kind := m.Object.GetKind()
+	problem, kind := Problem{}, m.Object.GetKind()
 	switch {
 	case v1beta2.SpecOf(kind) == nil:
-		return exit.Usagef("%s: unknown kind %s of %s: must be FoundationDBCluster, FoundationDBBackup or FoundationDBRestore", m.At("kind"), kind, m.Object.GetAPIVersion())
+		problem = Problem{"kind", fmt.Sprintf("unknown kind %s of %s: must be FoundationDBCluster, FoundationDBBackup or FoundationDBRestore", kind, m.Object.GetAPIVersion())}
 	case m.Object.GetAPIVersion() != v1beta2.GroupVersion.String():
-		return exit.Usagef("%s: %s has apiVersion %s: must be %s", m.At("apiVersion"), m.Title(), m.Object.GetAPIVersion(), v1beta2.GroupVersion)
+		problem = Problem{"apiVersion", fmt.Sprintf("%s has apiVersion %s: must be %s", m.Title(), m.Object.GetAPIVersion(), v1beta2.GroupVersion)}
 	case m.Object.GetName() == "":
-		return exit.Usagef("%s: %s has no metadata.name", m.At("metadata"), kind)
+		problem = Problem{"metadata", kind + " has no metadata.name"}
+	default:
+		if _, isObject, err := unstructured.NestedMap(m.Object.Object, "spec"); err == nil && isObject {
+			return nil
+		}
+		problem = Problem{"spec", m.Title() + " has no spec"}
 	}
-	if _, isObject, err := unstructured.NestedMap(m.Object.Object, "spec"); err != nil || !isObject {
-		return exit.Usagef("%s: %s has no spec", m.At("spec"), m.Title())
-	}
-	return nil
+	return exit.Usage(&RefusedError{Manifest: m, Kind: Mistyped, Problems: []Problem{problem}})
 }
 
 // documents returns all objects of the manifests.
@@ -185,7 +212,7 @@ func (f Files) of(name string, stdin io.Reader) ([]Manifest, error) {
 		if err != nil {
 			return nil, exit.Usage(fmt.Errorf("read stdin: %w", err))
 		}
-		return parse("stdin", text)
+		return parse(stdinSource, text)
 	}
 	info, err := os.Stat(name)
 	if err != nil {

@@ -318,7 +318,7 @@ func (m Manifest) mistyped() error {
 	if want == textWords {
 		hint = ": put it in quotes"
 	}
-	return exit.Usagef("%s: %s of %s must be %s%s", m.At(path), path, m.Title(), want, hint)
+	return exit.Usage(&RefusedError{Manifest: m, Kind: Mistyped, Problems: []Problem{{path, path + " of " + m.Title() + " must be " + want + hint}}})
 }
 
 // wrongType finds the first value that is not of its type, and the words for that.
