@@ -24,6 +24,7 @@ var networkFiles = map[string]struct {
 	"pkg/session":            {[]string{"net"}, "checks addresses in flags"},
 	"pkg/session/exit":       {[]string{"net", "net/url", "golang.org/x/net/http2"}, "the types of errors"},
 	"pkg/session/servertime": {[]string{"net/http"}, "reads a header of answers; it opens no connection"},
+	"pkg/ui/check":           {[]string{"net/url"}, "writes paths of files as SARIF has them"},
 	"pkg/ui/metrics":         {[]string{"net", "net/http", "github.com/prometheus/client_golang/prometheus/promhttp"}, "serves metrics"},
 }
 

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,22 @@ func TestHelpExamplesOfEveryCommandAreValid(t *testing.T) {
 	visit(commands.NewRoot(commandstest.NewGiven(t).Environment()))
 }
 
+// writeManifests writes a kustomization of a cluster.
+func writeManifests(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"cluster.yaml":       "apiVersion: apps.foundationdb.org/v1beta2\nkind: FoundationDBCluster\nmetadata: {name: other}\nspec: {version: 7.3.79}\n",
+		"kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [cluster.yaml]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // endless reports whether a command goes on until it is ended, so that its own tests end it.
 func endless(cmd *cobra.Command) bool {
 	d, _ := session.Declared(cmd)
@@ -69,6 +86,8 @@ func runExamples(t *testing.T, text string) {
 	v.Cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{rule}
 	v.Cluster.Taints = map[string][]corev1.Taint{v.Cluster.Nodes[0]: {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}
 	dir, ran := t.TempDir(), 0
+	writeManifests(t, filepath.Join(dir, "deploy", "prod"))
+	writeManifests(t, filepath.Join(dir, "deploy"))
 	for line := range strings.Lines(text) {
 		words, to := v.ExampleWords(strings.TrimSpace(line), dir)
 		if words == nil {

@@ -401,7 +401,11 @@ func withAManifest(t *testing.T, p *walk) {
 func upWithMemory(t *testing.T, p *walk) {
 	t.Helper()
 	const requests = "requests: {cpu: 10m, memory: 16Mi}"
-	apply(t, p.ns, strings.Replace(cluster("sample-cluster", counts), requests, requests+", limits: {memory: 8Gi}", 1))
+	manifest := strings.Replace(cluster("sample-cluster", counts), requests, requests+", limits: {memory: 8Gi}", 1)
+	if err := os.WriteFile(filepath.Join(p.dir, "sample-cluster.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, p.ns, manifest)
 	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
 }
 

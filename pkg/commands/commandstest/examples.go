@@ -29,7 +29,7 @@ func (v *Vault) ExampleWords(line, dir string) (words []string, to string) {
 		}
 	}
 	here := strings.NewReplacer("sample-cluster", "sample", "sample-backup", "nightly", "sample-restore", "again", "nightly-again", "again",
-		"10.1.0.7:4501", first["storage"].Addresses[0], ":8080", ":0", "2026-11-21T12", "2026-11-20T12", "plan.json", filepath.Join(dir, "plan.json"), "man1", filepath.Join(dir, "man1"), "report.xml", filepath.Join(dir, "report.xml"), "sample.tar.zst", filepath.Join(dir, "sample.tar.zst"),
+		"deploy/", filepath.Join(dir, "deploy")+"/", "10.1.0.7:4501", first["storage"].Addresses[0], ":8080", ":0", "2026-11-21T12", "2026-11-20T12", "plan.json", filepath.Join(dir, "plan.json"), "man1", filepath.Join(dir, "man1"), "report.xml", filepath.Join(dir, "report.xml"), "sample.tar.zst", filepath.Join(dir, "sample.tar.zst"),
 		"maintenance on sample-cluster node-3", "maintenance on sample "+string(first["storage"].FaultDomain))
 	text := parts[1]
 	if !strings.Contains(text, ":removed") { // a removed group

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	flag "github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
@@ -20,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 	uicheck "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -35,6 +37,8 @@ type checkOptions struct {
 	all     bool
 	wait    bool
 	timeout time.Duration
+	files   proposal.Files
+	local   bool
 	served  *servedReads
 }
 
@@ -57,6 +61,11 @@ func NewCheck(env *session.Env) *cobra.Command {
 about one or more subjects, with a command that fixes it or shows more; no such command is
 run. A rule that could not be evaluated prints the cause, and never counts as passed.
 
+With -f or -k check manifests of clusters, backups and restores before they are applied, by
+the rules that they alone answer. The API server reports what it would drop or reject, by a
+dry run that stores nothing. With --local there is no request at all: the types and rules of
+this program decide, and what only a Kubernetes cluster has is not checked.
+
 Exit code 0: no finding of --fail-on severity or higher. 1: such a finding. 8: no such
 finding, but a rule that could produce one was not evaluated; use --skip to ignore it.`,
 		Example: `  # Check a cluster
@@ -72,7 +81,13 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
   kubectl fdb check sample-cluster --fail-on warning --skip POD-005="nodes never restart" -o junit
 
   # Check only volumes and one rule about coordinators
-  kubectl fdb check sample-cluster --rules VOL,COORD-001`,
+  kubectl fdb check sample-cluster --rules VOL,COORD-001
+
+  # Check manifests before they are applied, with findings at their lines for a code review
+  kubectl fdb check -f deploy/ -o sarif
+
+  # The same on a machine that reaches no Kubernetes cluster
+  kubectl fdb check -k deploy/prod --local`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,6 +104,8 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	flags.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
 	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	flag.Manifests(cmd, &o.files, "to check before they are applied")
+	flags.BoolVar(&o.local, "local", false, "If true, check the manifests of -f or -k without any request to an API server")
 	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(findings.Severities()) })
 	session.Complete(cmd, "rules", ruleNames)
 	session.Complete(cmd, "skip", ruleNames)
@@ -119,6 +136,9 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
+	if o.files.Given() {
+		return o.checkManifests(ctx, env, args, options)
+	}
 	if o.all {
 		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, options) })
 	}
@@ -151,8 +171,15 @@ func (o checkOptions) parse() (check.Options, error) {
 	switch {
 	case !slices.Contains(findings.Severities(), options.FailOn):
 		return options, exit.Usagef("--fail-on must be one of %s, not %q", phrase.List(findings.Severities()), o.failOn)
-	case o.list && (o.wait || o.all || slices.Contains(reportFormats, o.Format)):
-		return options, exit.Usagef("--list only explains rules: it conflicts with --all-namespaces, --wait and report formats")
+	case o.list && (o.wait || o.all || o.files.Given() || slices.Contains(reportFormats, o.Format)):
+		return options, exit.Usagef("--list only explains rules: it conflicts with -f, -k, --all-namespaces, --wait and report formats")
+	case o.files.Given() && (o.wait || o.all):
+		return options, exit.Usagef("-f and -k conflict with --all-namespaces and --wait: a manifest stays as it is")
+	case o.local && !o.files.Given():
+		return options, exit.Usagef("--local requires -f or -k")
+	}
+	if err := flag.CheckManifests(o.files); err != nil {
+		return options, err
 	}
 	for _, s := range o.skip {
 		name, reason, given := strings.Cut(s, "=")

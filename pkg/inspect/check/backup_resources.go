@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // backupResources returns the rules about the specs of backups and restores. They cover the
@@ -16,32 +17,32 @@ import (
 func backupResources() []Rule {
 	return []Rule{
 		{
-			Code: "BACKUP-010", Severity: Error, Title: "No two backups of the cluster share a tag",
+			Code: "BACKUP-010", OfSpec: true, Severity: Error, Title: "No two backups of the cluster share a tag",
 			Why:  "A database has one backup per tag: the resources revert each other's changes. Give one of them its own tag, which requires recreating it.",
 			Find: resources(sharedTags),
 		},
 		{
-			Code: "BACKUP-011", Severity: Error, Title: "No two backups share a destination",
+			Code: "BACKUP-011", OfSpec: true, Severity: Error, Title: "No two backups share a destination",
 			Why:  "Neither can be restored with certainty, and deleting the data of one deletes the other's.",
 			Find: resources(sharedDestinations),
 		},
 		{
-			Code: "BACKUP-012", Severity: Error, Title: "No backup credentials in custom resources",
+			Code: "BACKUP-012", OfSpec: true, Severity: Error, Title: "No backup credentials in custom resources",
 			Why:  "Every user who may read the resource can read them, and they would become an argument of commands: passes refuse to continue. Name only the key, and put the secret into a file that FDB_BLOB_CREDENTIALS names in the agents' pod template.",
 			Find: resources(secretsInResources),
 		},
 		{
-			Code: "BACKUP-013", Severity: Warning, Title: "Every backup and restore names an existing cluster",
+			Code: "BACKUP-013", OfSpec: true, Severity: Warning, Title: "Every backup and restore names an existing cluster",
 			Why:  "It does nothing. The cluster was deleted or has another name, or the resource is in the wrong namespace.",
 			Find: resources(withoutCluster),
 		},
 		{
-			Code: "BACKUP-014", Severity: Error, Title: "Every backup and restore resource is valid",
+			Code: "BACKUP-014", OfSpec: true, Severity: Error, Title: "Every backup and restore resource is valid",
 			Why:  "No pass starts with an invalid resource; the message names the field.",
 			Find: resources(invalidResources),
 		},
 		{
-			Code: "BACKUP-015", Severity: Warning, Title: "Agents request no more than their own pods",
+			Code: "BACKUP-015", OfSpec: true, Severity: Warning, Title: "Agents request no more than their own pods",
 			Why:  "The pod template of the agents uses namespaces, files or rights of the node, or the account of another program, as in the family SEC; or the restrictions of the run forbid it, and no pass runs over the backup.",
 			Find: resources(privilegedAgents),
 		},
@@ -114,7 +115,7 @@ func secretsInResources(f Facts) ([]Finding, string) {
 	var found []Finding
 	check := func(kind, name string, err error) {
 		if errors.Is(err, fdb.ErrSecretInAccount) {
-			found = append(found, one(kind+"/"+name, "spec.blobStoreConfiguration holds more than the name of a key", "edit", kind, name)...)
+			found = append(found, edit(kind, name, kind+"/"+name, "spec.blobStoreConfiguration", "spec.blobStoreConfiguration holds more than the name of a key"))
 		}
 	}
 	for _, b := range f.Backups.Backups {
@@ -130,15 +131,20 @@ func secretsInResources(f Facts) ([]Finding, string) {
 
 // invalidResources skips resources that are being deleted: an invalid spec does not prevent that.
 func invalidResources(f Facts) ([]Finding, string) {
-	var found []Finding
+	found := f.Manifests.refused(isOfBackups)
+	check := func(kind, name, subject string, err error) {
+		for _, field := range plan.InvalidFields(err) {
+			found = append(found, edit(kind, name, subject, field.Field, field.Message))
+		}
+	}
 	for _, b := range f.Backups.Backups {
-		if err := b.Resource.Validate(); err != nil && b.Resource.DeletionTimestamp == nil {
-			found = append(found, one(backup(b.Resource.Name), err.Error(), "edit", "foundationdbbackup", b.Resource.Name)...)
+		if b.Resource.DeletionTimestamp == nil {
+			check("foundationdbbackup", b.Resource.Name, backup(b.Resource.Name), b.Resource.Validate())
 		}
 	}
 	for _, r := range f.Backups.Restores {
-		if err := r.Resource.Validate(); err != nil && r.Resource.DeletionTimestamp == nil {
-			found = append(found, one(restore(r.Resource.Name), err.Error(), "edit", "foundationdbrestore", r.Resource.Name)...)
+		if r.Resource.DeletionTimestamp == nil {
+			check("foundationdbrestore", r.Resource.Name, restore(r.Resource.Name), r.Resource.Validate())
 		}
 	}
 	return found, ""
@@ -151,7 +157,11 @@ func withoutCluster(f Facts) ([]Finding, string) {
 	}
 	var found []Finding
 	check := func(kind, name, cluster string) {
-		if cluster != f.Cluster.Name && !slices.Contains(f.Backups.Clusters, cluster) {
+		isThis := cluster == f.Cluster.Name
+		if f.Manifests != nil && !isThis {
+			return // it has a report of its own
+		}
+		if !(isThis && f.Manifests.haveCluster()) && !slices.Contains(f.Backups.Clusters, cluster) {
 			found = append(found, one(kind+"/"+name, fmt.Sprintf("FoundationDBCluster %s not found in its namespace", cluster), "describe", kind, name)...)
 		}
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
@@ -13,7 +14,7 @@ import (
 func settings() []Rule {
 	return []Rule{
 		{
-			Code: "CFG-001", Severity: Error, Title: "The API server kept all fields of the spec",
+			Code: "CFG-001", OfSpec: true, Severity: Error, Title: "The API server kept all fields of the spec",
 			Why:  "The API server drops fields that its CRD does not have without an error: those of v1beta1, misspelled ones, and with the CRD of the operator those of this program. The spec is not what was applied. Fields of the manifest of the last kubectl apply are compared; a patch and a server-side apply leave no trace of dropped fields: managedFields has none of them either, because the API server drops them before it records managed fields.",
 			Find: droppedFields,
 		},
@@ -23,22 +24,22 @@ func settings() []Rule {
 			Find: undetected,
 		},
 		{
-			Code: "CFG-010", Severity: Error, Title: "The spec sets nothing that a pass sets itself",
+			Code: "CFG-010", OfSpec: true, Severity: Error, Title: "The spec sets nothing that a pass sets itself",
 			Why:  "Arguments, variables, annotations and keys of the ConfigMap that a pass sets identify the processes and configure them. With other values a pass finds no process of the cluster again, so none is carried out.",
 			Find: overrides,
 		},
 		{
-			Code: "CFG-011", Severity: Error, Title: "The spec is valid",
+			Code: "CFG-011", OfSpec: true, Severity: Error, Title: "The spec is valid",
 			Why:  "No pass reconciles a cluster whose spec has an error: nothing is repaired until it is corrected. The operator accepts some of these errors and carries them out. Commands that read work, as do those that need no spec.",
 			Find: invalidFields,
 		},
 		{
-			Code: "CFG-012", Severity: Error, Title: "Processes as the spec has them can form a database",
+			Code: "CFG-012", OfSpec: true, Severity: Error, Title: "Processes as the spec has them can form a database",
 			Why:  "Counts, localities, names and certificates of the spec contradict each other: pods and volumes would exist, and no database with the configuration of the spec. No new cluster is created from such a spec; one that exists is left as it is.",
 			Find: contradictions,
 		},
 		{
-			Code: "CFG-013", Severity: Warning, Title: "Memory limits fit the processes of a pod",
+			Code: "CFG-013", OfSpec: true, Severity: Warning, Title: "Memory limits fit the processes of a pod",
 			Why:  "fdbserver keeps to a limit of its own, 8 GiB unless customParameters have memory, and FoundationDB asks for 4 GiB per process. A container with less runs until there is load; then the kernel ends its processes repeatedly.",
 			Find: littleMemory,
 		},
@@ -48,7 +49,7 @@ func settings() []Rule {
 func littleMemory(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, l := range objects.TooLittleMemory(f.Cluster) {
-		found = append(found, one("class/"+string(l.Class), l.Text(), "edit", "foundationdbcluster", f.Cluster.Name)...)
+		found = append(found, f.edit("class/"+string(l.Class), f.templateField(l.Class), l.Text()))
 	}
 	return found, ""
 }
@@ -59,6 +60,9 @@ func droppedFields(f Facts) ([]Finding, string) {
 		found = append(found, one("foundationdbcluster/"+f.Cluster.Name,
 			fmt.Sprintf("the API server dropped %s: install manifests/crd, or use the annotation %s", field, field.Annotation()),
 			"get", "foundationdbcluster", f.Cluster.Name, "-o", "yaml")...)
+	}
+	if f.Manifests != nil {
+		return append(found, f.Manifests.lost()...), ""
 	}
 	for _, lost := range f.Cluster.LostFields() {
 		message := "the API server dropped " + lost.Path + ", which FoundationDBCluster does not have"
@@ -72,16 +76,19 @@ func droppedFields(f Facts) ([]Finding, string) {
 
 func invalidFields(f Facts) ([]Finding, string) {
 	var found []Finding
+	refused := f.Manifests.refused(isOfCluster)
 	for _, field := range f.InvalidSpec {
-		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, field.Message, "edit", "foundationdbcluster", f.Cluster.Name)...)
+		if !slices.ContainsFunc(refused, func(r Finding) bool { return r.Field == field.Field }) {
+			found = append(found, f.edit("foundationdbcluster/"+f.Cluster.Name, field.Field, field.Message))
+		}
 	}
-	return found, ""
+	return append(refused, found...), ""
 }
 
 func contradictions(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, err := range objects.Contradictions(f.Cluster) {
-		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Error(), "edit", "foundationdbcluster", f.Cluster.Name)...)
+		found = append(found, f.edit("foundationdbcluster/"+f.Cluster.Name, err.Field, err.Error()))
 	}
 	return found, ""
 }
@@ -89,7 +96,7 @@ func contradictions(f Facts) ([]Finding, string) {
 func overrides(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, err := range objects.Overrides(f.Cluster) {
-		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Field+": "+err.Detail, "edit", "foundationdbcluster", f.Cluster.Name)...)
+		found = append(found, f.edit("foundationdbcluster/"+f.Cluster.Name, err.Field, err.Field+": "+err.Detail))
 	}
 	return found, ""
 }

@@ -17,12 +17,12 @@ import (
 func pods() []Rule {
 	return append(rulesOf(inspect.PodRules()), []Rule{
 		{
-			Code: "POD-005", Severity: Info, Title: "Unreachable-node tolerations match the process class",
+			Code: "POD-005", OfSpec: true, Severity: Info, Title: "Unreachable-node tolerations match the process class",
 			Why:  "How long a pod stays bound to a lost node should depend on what it holds; docs/eviction.md has the table. A changed template replaces process groups or recreates pods, so choose the time.",
 			Find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForAWhile) },
 		},
 		{
-			Code: "POD-006", Severity: Warning, Title: "Pods with the only copy of data wait for their node",
+			Code: "POD-006", OfSpec: true, Severity: Warning, Title: "Pods with the only copy of data wait for their node",
 			Why:  "Without a toleration Kubernetes evicts a pod from a lost node after 300 s. With one replica no other process has its data: the eviction gains nothing, and interrupts the database once more when the node returns. A changed template replaces process groups or recreates pods, so choose the time.",
 			Find: func(f Facts) ([]Finding, string) { return tolerationFindings(f, waitsForever) },
 		},
@@ -76,7 +76,7 @@ func tolerationFindings(f Facts, selected func(corev1.Toleration) bool) ([]Findi
 			return found, err.Error()
 		}
 		found = append(found, Finding{
-			Subjects: []string{"class/" + string(class)}, Message: message,
+			Subjects: []string{"class/" + string(class)}, Message: message, Field: f.templateField(class),
 			Fix: f.patch(patch),
 		})
 	}

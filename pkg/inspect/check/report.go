@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +84,11 @@ type FindingView struct {
 	Message string     `json:"message"`
 	// Fix is a whole command line: what to run or to read next.
 	Fix string `json:"fix"`
+	// Field is the path of the field of the resource that is wrong; absent where the finding names none.
+	Field string `json:"field,omitempty"`
+	// File and Line are where the manifest has it; absent in a report about a stored resource, and the line where it is unknown.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 }
 
 // Options are the rules to evaluate, and how to report on them.
@@ -95,6 +101,8 @@ type Options struct {
 	FailOn Severity
 	// Command returns a whole command line for the arguments after "kubectl".
 	Command func(words ...string) string
+	// Place returns where the manifest of a subject has a field; nil in a report about stored resources.
+	Place func(subject, field string) Place
 }
 
 // AsksFor reports whether any rule of these codes and families is evaluated, so that its facts
@@ -121,7 +129,7 @@ func NewReport(m inspect.Metadata, f Facts, o Options) Report {
 	r := Report{Document: inspect.NewDocument("CheckReport", m, f.Now, inspect.SourceLive), FailOn: o.FailOn, Items: []Item{}}
 	r.Warnings = append(r.Warnings, f.Warnings...)
 	for _, rule := range Rules() {
-		if len(o.Only) > 0 && !named(rule, o.Only) {
+		if len(o.Only) > 0 && !named(rule, o.Only) || !f.Manifests.selects(rule) {
 			continue
 		}
 		r.Items = append(r.Items, o.evaluate(rule, f))
@@ -142,7 +150,7 @@ func (o Options) evaluate(r Rule, f Facts) Item {
 	}
 	item.Severity = r.SeverityOf(f)
 	var found []Finding
-	if item.Reason = f.Lacks(r.Needs); item.Reason == "" {
+	if item.Reason = cmp.Or(f.Manifests.lacks(r), f.Lacks(r.Needs)); item.Reason == "" {
 		found, item.Reason = r.Of(f)
 	}
 	for _, finding := range found {
@@ -158,9 +166,15 @@ func (o Options) evaluate(r Rule, f Facts) Item {
 }
 
 func (o Options) view(g Finding) FindingView {
-	v := FindingView{Subjects: g.Subjects, Count: len(g.Subjects), Message: g.Message}
+	v := FindingView{Subjects: g.Subjects, Count: len(g.Subjects), Message: g.Message, Field: g.Field}
 	if len(g.Fix) > 0 {
 		v.Fix = o.Command(g.Fix...)
+	}
+	if o.Place != nil {
+		at := o.Place(g.Subjects[0], g.Field)
+		if v.File, v.Line = at.File, at.Line; g.Field != "" { // else the fix is of a stored object
+			v.Fix = at.Edit
+		}
 	}
 	if !g.Since.IsZero() {
 		since := g.Since.UTC()

@@ -60,6 +60,8 @@ type Facts struct {
 	// only if MissingRead is true.
 	Missing     []string
 	MissingRead bool
+	// Manifests is what is wrong with the manifests that a report is about; nil for one about a cluster as it is stored.
+	Manifests *Manifests
 }
 
 // Secret has the certificates of a mounted Secret.
@@ -100,6 +102,23 @@ func one(subject, message string, fix ...string) []Finding {
 
 // with returns the result of a rule that was evaluated in full.
 func with(found []Finding) ([]Finding, string) { return found, "" }
+
+// edit returns a finding about a field of a resource that its author has to change.
+func edit(kind, name, subject, field, message string) Finding {
+	return Finding{Subjects: []string{subject}, Field: field, Message: message, Fix: []string{"edit", kind, name}}
+}
+
+func (f Facts) edit(subject, field, message string) Finding {
+	return edit("foundationdbcluster", f.Cluster.Name, subject, field, message)
+}
+
+// templateField returns the path of the pod template that a class has: its own, or the general one.
+func (f Facts) templateField(class v1beta2.ProcessClass) string {
+	if f.Resource != nil && f.Resource.Spec.Processes[class].PodTemplate == nil && f.Resource.Spec.Processes[v1beta2.ProcessClassGeneral].PodTemplate != nil {
+		class = v1beta2.ProcessClassGeneral
+	}
+	return "spec.processes[" + string(class) + "].podTemplate"
+}
 
 const database = "database"
 

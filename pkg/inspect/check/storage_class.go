@@ -37,7 +37,7 @@ func storageClasses() []Rule {
 				return "", nil
 			}),
 		{
-			Code: "STORAGE-003", Severity: Warning, Title: "Every storage class exists",
+			Code: "STORAGE-003", OfSpec: true, Severity: Warning, Title: "Every storage class exists",
 			Why:  "No volume is provisioned for the next PVC of that class, so replacements and new process groups stay pending, and existing volumes cannot grow. The class is that of a PVC, the one that spec.processes names, or the default class where it names none. PersistentVolumes that were created manually need no class.",
 			Find: missingClasses,
 		},
@@ -106,7 +106,7 @@ func (u classUsers) subjects() []string {
 // classRule returns a rule about each storage class that PVCs of the cluster have, or will have. Its fix
 // shows the class where judge returns none.
 func classRule(code string, severity Severity, title, why string, judge func(Facts, *storagev1.StorageClass, classUsers) (message string, fix []string)) Rule {
-	return Rule{Code: code, Severity: severity, Title: title, Why: why, Find: func(f Facts) ([]Finding, string) {
+	return Rule{Code: code, Severity: severity, Title: title, Why: why, OfSpec: true, Find: func(f Facts) ([]Finding, string) {
 		used, untested := f.usedClasses()
 		var found []Finding
 		for _, name := range slices.Sorted(maps.Keys(used)) {

@@ -30,7 +30,7 @@ func upgrades() []Rule {
 			Find: knownDefects,
 		},
 		{
-			Code: "UPGRADE-010", Severity: Error, Title: "The images have the desired version",
+			Code: "UPGRADE-010", OfSpec: true, Severity: Error, Title: "The images have the desired version",
 			Why:  "A tag in imageConfigs that names another version than spec.version keeps every pod from running it: passes end before anything with that image is created.",
 			Find: otherImages,
 		},
@@ -40,7 +40,7 @@ func upgrades() []Rule {
 func otherImages(f Facts) ([]Finding, string) {
 	var found []Finding
 	for _, err := range f.Cluster.ImageContradictions() {
-		found = append(found, one("foundationdbcluster/"+f.Cluster.Name, err.Error(), "edit", "foundationdbcluster", f.Cluster.Name)...)
+		found = append(found, f.edit("foundationdbcluster/"+f.Cluster.Name, err.Field, err.Error()))
 	}
 	return found, ""
 }

@@ -45,6 +45,8 @@ type Finding struct {
 	// Fix is a command line without "kubectl", as arguments: what to run or to read next. Only
 	// a user runs it.
 	Fix []string
+	// Field is the path of the field of the resource that is wrong, such as spec.version; empty where none is named.
+	Field string
 }
 
 // Began moves the start of a finding to an earlier time.
@@ -93,6 +95,8 @@ type Rule[F any] struct {
 	Severe func(F) bool
 	// Needs is what the rule requires.
 	Needs Need
+	// OfSpec is true if the resource alone answers the rule, so that a manifest can be checked before it is applied.
+	OfSpec bool
 	// Find evaluates the rule. Untested is why it could not do so, or only in part; the
 	// findings count even then.
 	Find func(f F) (found []Finding, untested string)
@@ -125,7 +129,7 @@ func (r Rule[F]) Of(f F) (found []Finding, untested string) {
 func Within[Larger, F any](rules []Rule[F], part func(Larger) F) []Rule[Larger] {
 	all := make([]Rule[Larger], len(rules))
 	for i, r := range rules {
-		all[i] = Rule[Larger]{Code: r.Code, Severity: r.Severity, Title: r.Title, Why: r.Why, Needs: r.Needs}
+		all[i] = Rule[Larger]{Code: r.Code, Severity: r.Severity, Title: r.Title, Why: r.Why, Needs: r.Needs, OfSpec: r.OfSpec}
 		all[i].Find = func(f Larger) ([]Finding, string) { return r.Find(part(f)) }
 		if r.Severe != nil {
 			all[i].Severe = func(f Larger) bool { return r.Severe(part(f)) }

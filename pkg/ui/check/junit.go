@@ -125,7 +125,14 @@ func caseOf(r check.Report, i check.Item, prefix string) junitCase {
 func linesOf(i check.Item) string {
 	var b strings.Builder
 	for _, f := range i.Findings {
-		fmt.Fprintf(&b, "%s: %s\n  %s\n  fix: %s\n", i.Severity, f.Message, strings.Join(f.Subjects, ", "), f.Fix)
+		subjects := f.Subjects
+		if f.File != "" {
+			subjects = slices.Concat([]string{placeOf(f)}, subjects)
+		}
+		fmt.Fprintf(&b, "%s: %s\n  %s\n", i.Severity, f.Message, strings.Join(subjects, ", "))
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "  fix: %s\n", f.Fix)
+		}
 	}
 	if i.Reason != "" {
 		fmt.Fprintf(&b, "not checked: %s\n", i.Reason)

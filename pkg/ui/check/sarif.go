@@ -2,6 +2,8 @@ package check
 
 import (
 	"io"
+	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
@@ -57,7 +59,19 @@ type (
 		Locations []sarifLocation `json:"locations"`
 	}
 	sarifLocation struct {
-		Logical []sarifLogical `json:"logicalLocations"`
+		// Physical is where a manifest has the field; null for findings about a cluster.
+		Physical *sarifPhysical `json:"physicalLocation,omitempty"`
+		Logical  []sarifLogical `json:"logicalLocations"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine int `json:"startLine"`
 	}
 	sarifLogical struct {
 		Name string `json:"fullyQualifiedName"`
@@ -80,7 +94,7 @@ type (
 )
 
 // WriteSARIF prints a report in the format of static analysis. The subjects are logical
-// locations, since findings have no line in a file. Rules that were not checked or were
+// locations, and findings about manifests have a line in a file. Rules that were not checked or were
 // skipped are notifications.
 func WriteSARIF(w io.Writer, r check.Report) error { return writeRuns(w, runOf(r)) }
 
@@ -136,13 +150,29 @@ func ruleOf(i check.Item) sarifRule {
 }
 
 func resultOf(r check.Report, index int, i check.Item, f check.FindingView) sarifResult {
-	result := sarifResult{RuleID: i.Rule, RuleIndex: index, Level: levelOf(i.Severity), Message: sarifText{f.Message + "\nfix: " + f.Fix}, Locations: []sarifLocation{}}
+	result := sarifResult{RuleID: i.Rule, RuleIndex: index, Level: levelOf(i.Severity), Message: sarifText{f.Message}, Locations: []sarifLocation{}}
+	if f.Fix != "" {
+		result.Message.Text += "\nfix: " + f.Fix
+	}
 	for _, subject := range f.Subjects {
-		result.Locations = append(result.Locations, sarifLocation{[]sarifLogical{{
+		result.Locations = append(result.Locations, sarifLocation{Physical: physicalOf(f), Logical: []sarifLogical{{
 			Name: r.Metadata.Namespace + "/" + r.Metadata.Cluster + "/" + subject, Kind: "resource",
 		}}})
 	}
 	return result
+}
+
+// physicalOf returns the place of a finding in a file; nil for none. A path is relative to the directory of the command, as a
+// pipeline runs it at the top of a repository.
+func physicalOf(f check.FindingView) *sarifPhysical {
+	if f.File == "" {
+		return nil
+	}
+	p := &sarifPhysical{Artifact: sarifArtifact{URI: (&url.URL{Path: filepath.ToSlash(filepath.Clean(f.File))}).EscapedPath()}}
+	if f.Line > 0 {
+		p.Region = &sarifRegion{StartLine: f.Line}
+	}
+	return p
 }
 
 // sarif returns the SARIF level of a severity; the highest is error.

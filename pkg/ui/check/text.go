@@ -42,11 +42,7 @@ func rowsOf(r check.Report, o ui.ListOptions) [][]string {
 	var rows [][]string
 	for _, item := range r.Items {
 		for _, f := range item.Findings {
-			subjects := someOf(f.Subjects)
-			if o.Wide {
-				subjects = allOf(f.Subjects)
-			}
-			rows = append(rows, []string{item.Rule, string(item.Severity), subjects, strconv.Itoa(f.Count), sinceOf(f, o), f.Message, f.Fix})
+			rows = append(rows, []string{item.Rule, string(item.Severity), subjectsOf(f, o), strconv.Itoa(f.Count), sinceOf(f, o), f.Message, f.Fix})
 		}
 		if o.Wide {
 			rows = append(rows, restOf(item)...)
@@ -91,6 +87,29 @@ func notCheckedIn(r check.Report) [][]string {
 		rows = append(rows, []string{"-", string(check.NotChecked), someOf(codes), strconv.Itoa(len(codes)), "-", reason, "-"})
 	}
 	return rows
+}
+
+// subjectsOf returns the subjects of a finding; of one about a manifest the place, with the subjects only in wide tables.
+func subjectsOf(f check.FindingView, o ui.ListOptions) string {
+	all := f.Subjects
+	if f.File != "" {
+		all = []string{placeOf(f)}
+	}
+	switch {
+	case !o.Wide:
+		return someOf(all)
+	case f.File != "":
+		all = append(all, f.Subjects...)
+	}
+	return allOf(all)
+}
+
+// placeOf returns the file and the line of a finding about a manifest.
+func placeOf(f check.FindingView) string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return f.File + ":" + strconv.Itoa(f.Line)
 }
 
 func allOf(subjects []string) string { return strings.Join(subjects, ",") }

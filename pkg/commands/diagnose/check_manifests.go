@@ -1,0 +1,206 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	flag "github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
+)
+
+// manifest is the manifest of a resource, and what is wrong with it.
+type manifest struct {
+	proposal.Manifest
+	// change is the resource as it would be stored; nil where the manifest cannot be decoded.
+	change *proposal.Change
+	wrong  []*proposal.RefusedError
+}
+
+// cluster returns the name of the cluster that a manifest is about: its own, or that of its backup or restore.
+func (m manifest) cluster() types.NamespacedName {
+	key := types.NamespacedName{Namespace: m.Object.GetNamespace(), Name: m.Object.GetName()}
+	if field := clusterField[m.Object.GetKind()]; field != "" {
+		spec, _ := m.Object.Object["spec"].(map[string]any)
+		key.Name, _ = spec[field].(string)
+	}
+	return key
+}
+
+// clusterField is the field of a spec that names the cluster, by kind.
+var clusterField = map[string]string{"FoundationDBBackup": "clusterName", "FoundationDBRestore": "destinationClusterName"}
+
+// subject returns the resource as findings name it.
+func (m manifest) subject() string {
+	return strings.ToLower(m.Object.GetKind()) + "/" + m.Object.GetName()
+}
+
+// checkManifests prints a report about the manifests of each cluster.
+func (o checkOptions) checkManifests(ctx context.Context, env *session.Env, args []string, options check.Options) error {
+	if len(args) > 0 || o.Name != "" {
+		return exit.Usagef("-f and -k check the clusters of the manifests, and conflict with a cluster name")
+	}
+	all, err := o.readManifests(ctx, env)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	var clusters []types.NamespacedName
+	for _, m := range all {
+		if key := m.cluster(); !slices.Contains(clusters, key) {
+			clusters = append(clusters, key)
+		}
+	}
+	var reports []check.Report
+	for _, key := range clusters {
+		r, err := o.manifestsOf(ctx, env, key, all, options)
+		if err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+		reports = append(reports, r)
+	}
+	list := check.NewReportList(env.Metadata(types.NamespacedName{}), env.Clock.Now(), reports, options.FailOn)
+	return checked{verdict: list.Verdict, words: list.Text(), write: func() error { return o.writeAll(env, list) }}.end(env)
+}
+
+// readManifests returns the FoundationDB resources of the manifests. From then on the environment reads them as they would be
+// stored, and with --local nothing else.
+func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]manifest, error) {
+	read, others, err := o.files.ReadAll(env.In)
+	if err != nil {
+		return nil, err
+	}
+	if len(others) > 0 {
+		env.Logf("not checked: %s (%s)", phrase.Count(len(others), "other object"), phrase.List(others))
+	}
+	if o.local {
+		scheme, err := session.NewScheme()
+		if err != nil {
+			return nil, err
+		}
+		env.Client = func() (client.Client, error) { return proposal.Nothing(scheme), nil }
+	}
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	p := proposal.Proposer{Client: c, Offline: o.local || session.IsDumped(env)}
+	var all []manifest
+	var changes []*proposal.Change
+	for _, one := range read {
+		if err := flag.SetNamespace(one, env); err != nil {
+			return nil, err
+		}
+		m := manifest{Manifest: one}
+		if m.change, m.wrong, err = p.Examine(ctx, one); err != nil {
+			return nil, err
+		}
+		if all = append(all, m); m.change != nil {
+			changes = append(changes, m.change)
+		}
+	}
+	session.ReadProposed(env, changes)
+	return all, nil
+}
+
+// manifestsOf checks the manifests of a cluster, its backups and its restores.
+func (o checkOptions) manifestsOf(ctx context.Context, env *session.Env, key types.NamespacedName, all []manifest, options check.Options) (check.Report, error) {
+	facts := check.Facts{Templates: session.TemplateRestrictions(env), Manifests: &check.Manifests{}}
+	facts.Now = env.Clock.Now()
+	facts.Resource = &v1beta2.FoundationDBCluster{}
+	facts.Resource.Namespace, facts.Resource.Name = key.Namespace, key.Name
+	bySubject := map[string]manifest{}
+	for _, m := range all {
+		if m.cluster() != key {
+			continue
+		}
+		bySubject[m.subject()] = m
+		facts.Manifests.Add(m.problems())
+		if m.Object.GetKind() != "FoundationDBCluster" {
+			continue
+		}
+		if facts.Manifests.OfCluster = true; m.change == nil {
+			facts.Manifests.Undecoded = "the manifest cannot be decoded"
+		} else if err := m.change.Decode(facts.Resource); err != nil {
+			return check.Report{}, err
+		}
+	}
+	facts.Cluster, facts.InvalidSpec = facts.Resource.NormalizedToRead(), plan.InvalidFields(facts.Resource.Validate())
+	if !facts.Manifests.OfCluster || facts.Manifests.Undecoded != "" {
+		facts.InvalidSpec = nil
+	}
+	backups, err := session.BackupsReader{Env: env, Key: key}.Resources(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	facts.Backups = *backups
+	if o.local && !facts.Manifests.OfCluster {
+		facts.Backups.ClustersUnread = notAsked
+	}
+	if facts.Others, err = o.aroundManifests(ctx, env, key.Namespace, options); err != nil {
+		return check.Report{}, err
+	}
+	options.Command = func(words ...string) string { return env.KubectlIn(key.Namespace, words...) }
+	options.Place = func(subject, field string) check.Place { return placeIn(bySubject, key, subject, field) }
+	return check.NewReport(env.Metadata(key), facts, options), nil
+}
+
+// notAsked is why what only a Kubernetes cluster has is not checked.
+const notAsked = "--local reads nothing from an API server"
+
+// aroundManifests reads the objects of other controllers, except with --local.
+func (o checkOptions) aroundManifests(ctx context.Context, env *session.Env, namespace string, options check.Options) (check.OtherControllers, error) {
+	if o.local {
+		return check.OtherControllers{NodesUnread: notAsked, ClassesUnread: notAsked}, nil
+	}
+	c, err := env.Client()
+	if err != nil {
+		return check.OtherControllers{}, err
+	}
+	return othersOf(ctx, c, namespace, options), nil
+}
+
+// placeIn returns where the manifest of a subject has a field; for subjects without a manifest, such as a process class, that of
+// the cluster.
+func placeIn(bySubject map[string]manifest, cluster types.NamespacedName, subject, field string) check.Place {
+	m, found := bySubject[subject]
+	if !found {
+		if m, found = bySubject["foundationdbcluster/"+cluster.Name]; !found {
+			return check.Place{}
+		}
+	}
+	at := check.Place{File: m.Source, Line: m.Line(field)}
+	if at.Line > 0 && m.InFile() {
+		at.Edit = fmt.Sprintf("${EDITOR:-vi} +%d %s", at.Line, session.Quoted(m.Source))
+	}
+	return at
+}
+
+// problems returns what is wrong with a manifest.
+func (m manifest) problems() (lost, refused []check.FieldProblem) {
+	for _, w := range m.wrong {
+		for _, p := range w.Problems {
+			problem := check.FieldProblem{Subject: m.subject(), OfCluster: m.Object.GetKind() == "FoundationDBCluster", Field: p.Field, Message: p.Message}
+			switch w.Kind {
+			case proposal.Dropped:
+				problem.Message = "the API server would drop " + p.Message
+				lost = append(lost, problem)
+			case proposal.Unknown:
+				problem.Message = m.Object.GetKind() + " does not have " + p.Message
+				lost = append(lost, problem)
+			default:
+				refused = append(refused, problem)
+			}
+		}
+	}
+	return lost, refused
+}

@@ -1,0 +1,155 @@
+package diagnose_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// manifestOf returns a manifest; the lines of its spec begin with the sixth.
+func manifestOf(version, kind, name string, spec ...string) string {
+	return "apiVersion: apps.foundationdb.org/" + version + "\nkind: " + kind + "\nmetadata:\n  name: " + name + "\nspec:\n  " + strings.Join(spec, "\n  ") + "\n"
+}
+
+func clusterOf(spec ...string) string {
+	return manifestOf("v1beta2", "FoundationDBCluster", "orders", spec...)
+}
+
+const (
+	version = `version: 7.3.79`
+	backup  = "clusterName: orders"
+	stored  = "blobStoreConfiguration: {accountName: account@store:8080}"
+)
+
+var small = []string{version, "processes:", "  general:", "    podTemplate:", "      spec:", "        containers:", "        - name: foundationdb",
+	"          resources:", "            limits:", "              memory: 128Mi"}
+
+// found are the findings of all reports, as RULE LINE FIELD.
+func found(t *testing.T, g *commandstest.Given) (all []string) {
+	t.Helper()
+	var l check.ReportList
+	if err := json.Unmarshal(g.Out.Bytes(), &l); err != nil {
+		t.Fatalf("%v\n%s%s", err, &g.Out, &g.Err)
+	}
+	for _, r := range l.Items {
+		for _, item := range r.Items {
+			for _, f := range item.Findings {
+				all = append(all, fmt.Sprintf("%s %s %02d %s", item.Rule, filepath.Base(f.File), f.Line, f.Field))
+			}
+		}
+	}
+	return all
+}
+
+func TestManifestsAreCheckedBeforeTheyAreApplied(t *testing.T) {
+	tests := map[string]struct {
+		text string
+		args []string
+		code int
+		want []string
+	}{
+		"a valid cluster":               {clusterOf(version), nil, exit.ExitDone, nil},
+		"a misspelled field":            {clusterOf(version, "processCount:", "  storage: 5"), nil, exit.ExitNo, []string{"CFG-001 a.yaml 07 spec.processCount"}},
+		"a field of an earlier version": {clusterOf(version, "storageServersPerPod: 2", "runningVersion: 7.3.79"), nil, exit.ExitNo, []string{"CFG-001 a.yaml 08 spec.runningVersion"}},
+		"an apiVersion that is not served, and its fields": {
+			manifestOf("v1beta1", "FoundationDBCluster", "orders", version, "runningVersion: 7.3.79"), nil, exit.ExitNo,
+			[]string{"CFG-001 a.yaml 07 spec.runningVersion", "CFG-011 a.yaml 01 apiVersion"},
+		},
+		"a number instead of a text":           {clusterOf("version: 7.3"), nil, exit.ExitNo, []string{"CFG-011 a.yaml 06 spec.version"}},
+		"an invalid value":                     {clusterOf("version: latest"), nil, exit.ExitNo, []string{"CFG-011 a.yaml 06 spec.version"}},
+		"a tag of another version":             {clusterOf(version, "mainContainer:", "  imageConfigs:", "  - tag: 7.1.26"), nil, exit.ExitNo, []string{"UPGRADE-010 a.yaml 09 spec.mainContainer.imageConfigs[0].tag"}},
+		"too little memory":                    {clusterOf(small...), []string{"--rules", "CFG"}, exit.ExitDone, []string{"CFG-013 a.yaml 09 spec.processes[general].podTemplate", "CFG-013 a.yaml 09 spec.processes[general].podTemplate", "CFG-013 a.yaml 09 spec.processes[general].podTemplate"}},
+		"warnings fail with --fail-on":         {clusterOf(small...), []string{"--rules", "CFG-013", "--fail-on", "warning"}, exit.ExitNo, []string{"CFG-013 a.yaml 09 spec.processes[general].podTemplate", "CFG-013 a.yaml 09 spec.processes[general].podTemplate", "CFG-013 a.yaml 09 spec.processes[general].podTemplate"}},
+		"an invalid backup of a cluster":       {clusterOf(version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "nightly", backup, stored, "version: latest"), nil, exit.ExitNo, []string{"BACKUP-014 a.yaml 15 spec.version"}},
+		"a backup without its cluster":         {manifestOf("v1beta2", "FoundationDBBackup", "nightly", backup, stored, version), []string{"--fail-on", "warning"}, exit.ExitUnreachable, nil},
+		"two backups with the same tag":        {clusterOf(version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "a", backup, stored, version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "b", backup, stored, version), []string{"--rules", "BACKUP-010"}, exit.ExitNo, []string{"BACKUP-010 a.yaml 08 "}},
+		"two manifests of the same resource":   {clusterOf(version) + "---\n" + clusterOf(version), nil, exit.ExitUsage, nil},
+		"no resource of ours":                  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n", nil, exit.ExitUsage, nil},
+		"no manifest":                          {"- a\n- b\n", nil, exit.ExitUsage, nil},
+		"a cluster name beside":                {clusterOf(version), []string{"orders"}, exit.ExitUsage, nil},
+		"--wait":                               {clusterOf(version), []string{"--wait"}, exit.ExitUsage, nil},
+		"all namespaces":                       {clusterOf(version), []string{"-A"}, exit.ExitUsage, nil},
+		"a family that only a cluster answers": {clusterOf(version), []string{"--rules", "AVAIL"}, exit.ExitDone, nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := commandstest.NewGiven(t)
+			if code := local(g, append([]string{"check", "--local", "-o", "json", "-f", writeFile(t, tc.text)}, tc.args...)...); code != tc.code {
+				t.Fatalf("exit code %d, want %d\n%s", code, tc.code, &g.Err)
+			}
+			if tc.code == exit.ExitUsage {
+				return
+			}
+			got := slices.DeleteFunc(found(t, g), func(s string) bool { return strings.HasPrefix(s, "POD-005") })
+			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// local runs a command line where no API server can be reached.
+func local(g *commandstest.Given, args ...string) int {
+	g.Out.Reset()
+	g.Err.Reset()
+	e := g.Environment()
+	e.Client = func() (client.Client, error) { return nil, errors.New("no API server can be reached") }
+	return commands.Run(g.T.Context(), e, args)
+}
+
+func TestTheAPIServerReportsWhatItWouldDropOfAManifest(t *testing.T) {
+	g := commandstest.Up(t)
+	g.Proposes = true
+	before := g.Cluster.Resource.DeepCopy()
+	path := writeFile(t, manifestOf("v1beta2", "FoundationDBCluster", "sample", version, "processCount:", "  storage: 5"))
+	if code := g.Run("check", "-f", path, "-o", "json"); code != exit.ExitNo {
+		t.Fatalf("exit code %d\n%s%s", code, &g.Out, &g.Err)
+	}
+	if !slices.Contains(found(t, g), "CFG-001 a.yaml 07 spec.processCount") || !strings.Contains(g.Out.String(), "the API server would drop spec.processCount") {
+		t.Errorf("findings: %s", &g.Out)
+	}
+	if diff := cmp.Diff(before, g.Cluster.Resource); diff != "" {
+		t.Errorf("the check stored something:\n%s", diff)
+	}
+}
+
+func TestFindingsOfManifestsHaveLinesInEveryFormat(t *testing.T) {
+	path := writeFile(t, clusterOf(version, "processCount: {}"))
+	for format, want := range map[string]string{
+		"sarif":    `"startLine": 7`,
+		"junit":    "a.yaml:7, foundationdbcluster/orders",
+		"markdown": "a.yaml:7 |",
+		"wide":     "a.yaml:7,foundationdbcluster/orders",
+		"json":     `"line": 7`,
+	} {
+		t.Run(format, func(t *testing.T) {
+			g := commandstest.NewGiven(t)
+			if code := local(g, "check", "--local", "-f", path, "--rules", "CFG-001", "-o", format); code != exit.ExitNo || !strings.Contains(g.Out.String(), want) {
+				t.Errorf("exit code %d, want %q in\n%s%s", code, want, &g.Out, &g.Err)
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
