@@ -1,6 +1,9 @@
 package tui
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // cursor is the selected row of a view: the first until the user moves it. After that it
 // follows the object, not the position: rows can change their order with every frame.
@@ -71,10 +74,13 @@ func (m model) page(s clusterView) page {
 		p.fill(s) // cells are compared
 	}
 	p = p.sorted(s, m.sorts[m.view])
-	all := len(p.rows)
+	all := p.items()
 	p.rows = s.choice.keep(p.rows)
 	if all > 0 && len(p.rows) == 0 {
 		p.empty = "no matching rows; esc shows all"
+	}
+	if matching := p.items(); matching < all {
+		p.summary = append(line{styled(warn, fmt.Sprintf("%d of %d match · ", matching, all))}, p.summary...)
 	}
 	return p
 }

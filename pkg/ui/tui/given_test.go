@@ -12,6 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -111,9 +112,10 @@ func well() *frame.Frame {
 		Document: doc, State: inspect.StateHealthy, Summary: "Healthy: reconciled, 1 more zone may fail",
 		Database: inspect.DatabaseView{
 			Origin: live, Available: new(true), Healthy: new(true), RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
-			FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
+			Version: "7.3.79", FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
 		},
 		FaultTolerance: inspect.ToleranceView{Origin: live, Desired: 1, Zones: new(1)},
+		Configuration:  inspect.ConfigurationView{Origin: live, Live: &fdb.Configuration{RedundancyMode: "double"}},
 		ProcessGroups:  inspect.GroupsView{Origin: live, Desired: 12, Total: 12},
 	}
 	f.Groups.Document, f.Plan, f.Why = doc, &planned.PlanView{Document: doc}, &why.Report{Document: doc, State: why.Ready}

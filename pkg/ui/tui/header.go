@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func (m model) headLines(s clusterView) []line {
 		return nil
 	}
 	lines := paint.Shortened(wrapped(s.stateLine(), m.width), maxStateLines)
-	vitals, sources := s.vitals(m.width), s.sources(m.width)
+	vitals, sources := append(s.figures(m.width), s.vitals(m.width)...), s.sources(m.width)
 	if m.height < fullHeight {
 		vitals, sources = nil, s.failingSource(m.width)
 	}
@@ -160,22 +161,22 @@ func (s clusterView) recovery(v inspect.DatabaseView) span {
 		return styled(plain, "complete")
 	}
 	age := time.Duration(*v.RecoveryAge*float64(time.Second)) + s.now.Sub(*v.AsOf)
-	return styled(plain, phrase.Duration(age))
+	return styled(plain, phrase.Duration(age)+" ago")
 }
 
 // slow is how long a read may take before the header shows it.
 const slow = 3 * time.Second
 
 // sources returns the sources of the data, with their ages and errors, in several lines if
-// necessary.
+// necessary; nil while all answer in time.
 func (s clusterView) sources(width int) []line {
 	const head = "age: "
+	if s.failingSource(width) == nil {
+		return nil
+	}
 	pieces := []line{}
 	for _, v := range s.snapshot().Sources {
 		pieces = append(pieces, line{s.source(v)})
-	}
-	if len(pieces) == 0 {
-		pieces = []line{{styled(faint, "no data yet")}}
 	}
 	pieces[0] = append(line{styled(faint, head)}, pieces[0]...)
 	lines := flowed(pieces, styled(faint, " · "), len(head), width)
@@ -199,9 +200,9 @@ func (s clusterView) source(v frame.Source) span {
 	t, age := plain, "never"
 	if v.AsOf != nil {
 		age = s.age(v.AsOf)
-		if s.now.Sub(*v.AsOf) > s.stale(v.Name) {
-			t = warn
-		}
+	}
+	if last := cmp.Or(v.AsOf, v.RequestedAt); last != nil && s.now.Sub(*last) > s.stale(v.Name) {
+		t = warn
 	}
 	text := v.Name + " " + age
 	if t == warn {

@@ -50,7 +50,7 @@ func TestTheDashboardHeaderShowsPausedOperators(t *testing.T) {
 func TestDashboardHeaderIsNotTruncatedDuringARecovery(t *testing.T) {
 	f := lost()
 	f.Status.Database.FullyRecovered, f.Status.Database.RecoveryState = new(false), "all_logs_recruited"
-	head := strings.Join(strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")[3:5], " ")
+	head := strings.Join(strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")[4:6], " ")
 	for _, want := range []string{"at all logs recruited", "lock east 8m30s"} {
 		if !strings.Contains(head, want) || strings.Contains(head, "…") {
 			t.Errorf("no %q in %s", want, head)

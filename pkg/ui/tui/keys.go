@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 // binding is a key and what it does. Dispatch, help, the key bar and the page about the dashboard
@@ -94,7 +96,7 @@ func bindings() []binding {
 		return binding{keys: keys, show: show, does: does, section: sectionEnd, do: do}
 	}
 	return slices.Concat(viewBindings(), moveBindings(), lookBindings(), timeBindings(), actBindings(), []binding{
-		key("esc", "go back: close the pane, clear the filter, return to live data, or to all clusters", model.goBack, "esc").in("back", here.canGoBack),
+		key("esc", "go back: pane, filter, history, all clusters", model.goBack, "esc").in("back", here.canGoBack),
 		key("ctrl-z", "suspend the dashboard; fg resumes it", model.suspend, "ctrl+z"),
 		key("?", "show this help", func(m model) (model, tea.Cmd) { return m.open(pane{kind: paneHelp}), nil }, "?", "h", "f1").in("help", nil),
 		key("q", "quit; ctrl-c also quits while text is typed", func(m model) (model, tea.Cmd) { return m, tea.Quit }, "q", "ctrl+c").in("quit", nil),
@@ -117,7 +119,7 @@ func moveBindings() []binding {
 		return binding{keys: keys, show: show, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
 	}
 	always := func(n int) func(model) int { return func(model) int { return n } }
-	jump := binding{keys: []string{":"}, show: ":", does: "go to a view, a cluster or a process group by name", section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }}
+	jump := binding{keys: []string{":"}, show: ":", does: "go to a view, cluster or group by name", section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }}
 	return []binding{
 		by("j ↓", "down", always(1), "j", "down"),
 		by("k ↑", "up", always(-1), "k", "up"),
@@ -137,10 +139,10 @@ func lookBindings() []binding {
 	onGroup := func(kind paneKind) func(m model) model { return func(m model) model { return m.openAboutGroup(kind) } }
 	return []binding{
 		key("enter", "details of the selected row", model.openRow).in("more", func(h here) bool { return h.showsTable() && h.any }),
-		key("w", "why: what blocks the process group, or the cluster", model.openWhy).in("why", func(h here) bool { return !h.shows(paneWhy) }),
+		key("w", "why: what blocks the group, or the cluster", model.openWhy).in("why", func(h here) bool { return !h.shows(paneWhy) }),
 		key("e", "events of the process group", onGroup(paneEvents)).in("events", func(h here) bool { return h.isGroup && !h.shows(paneEvents) }),
 		key("d", "what a pass would do about the process group", onGroup(paneDiff)).in("plan", func(h here) bool { return h.isGroup && !h.shows(paneDiff) }),
-		key("y", "YAML of the selected objects, or of the cluster", model.openYAML).in("YAML", func(h here) bool { return h.o.Reads != nil && !h.shows(paneOutput) }),
+		key("y", "YAML of the objects, or of the cluster", model.openYAML).in("YAML", func(h here) bool { return h.o.Reads != nil && !h.shows(paneOutput) }),
 		key("l", "logs of the pod, followed", model.openLogs).in("logs", func(h here) bool {
 			return h.o.Reads != nil && h.isGroup && h.group.PodPhase != "" && !h.shows(paneOutput)
 		}),
@@ -202,9 +204,9 @@ func actBindings() []binding {
 		on("T", "restart", "restart the process group's processes", "restart", group, func(h here) bool { return h.isGroup }),
 		on("C", "cordon", "cordon the node", "cordon", node, here.canCordon),
 		on("U", "uncordon", "uncordon the node", "uncordon", node, here.canUncordon),
-		on("D", "drain", "drain the node: evict its pods of the cluster, or replace their process groups", "drain", node, func(h here) bool { return h.isNode }),
-		on("M", "change coordinators", "move the selected coordinator to another process group", "move", group, func(h here) bool { return h.isGroup && ptr.Deref(h.group.Coordinator, false) }),
-		backup("B", "pause or resume all backup agents of the database", "pause or resume", here.pausing),
+		on("D", "drain", "drain the node: evict or replace its groups", "drain", node, func(h here) bool { return h.isNode }),
+		on("M", "change coordinators", "move the coordinator to another group", "move", group, func(h here) bool { return h.isGroup && ptr.Deref(h.group.Coordinator, false) }),
+		backup("B", "pause or resume all backup agents", "pause or resume", here.pausing),
 		backup("S", "stop the backup, or start it again", "stop or start", here.stopping),
 		on("P", "reconcile", "run a pass", "pass", cluster, func(here) bool { return true }),
 		{keys: []string{"ctrl+x"}, show: "ctrl-x", does: "stop the running action", section: sectionAct, hint: "stop", when: here.busy, do: func(m model) (model, tea.Cmd) { return m.stopWork(), nil }},
@@ -325,21 +327,12 @@ func Keys() []Key {
 // keyWidth is the column of keys in help.
 const keyWidth = 12
 
-// help lists every key, from the list by which keys are dispatched.
-func (m model) help() []line {
-	var lines []line
-	for _, section := range sections() {
-		head := heading(section)
-		if section == sectionAct && m.o.Actions == nil {
-			head = append(head, styled(warn, "  "+m.readOnly()))
-		}
-		lines = append(lines, head)
-		for _, b := range m.keys {
-			if b.section == section {
-				lines = append(lines, line{styled(strong, "  "+fit(b.show, keyWidth)), styled(plain, b.does)})
-			}
-		}
-	}
+// helpColumns are the sections of help beside each other, so that all keys are visible at once.
+var helpColumns = [][]string{{sectionViews, sectionMove, sectionTime, sectionEnd}, {sectionLook, sectionAct}}
+
+// help lists every key, from the list by which keys are dispatched, and the ages of all sources.
+func (m model) help(s clusterView) []line {
+	lines := m.keyHelp()
 	lines = append(lines, m.columnHelp()...)
 	lines = append(lines, heading("Symbols"))
 	for _, sign := range [][2]string{
@@ -351,6 +344,58 @@ func (m model) help() []line {
 		{"*", "in a plan: reevaluated after earlier stages"},
 	} {
 		lines = append(lines, line{styled(strong, "  "+fit(sign[0], keyWidth)), styled(plain, sign[1])})
+	}
+	for i, v := range s.snapshot().Sources {
+		if i == 0 {
+			lines = append(lines, heading("Ages of sources"))
+		}
+		lines = append(lines, line{styled(plain, "  "), s.source(v)})
+	}
+	return lines
+}
+
+// keyHelp lists the keys, in two columns where these fit.
+func (m model) keyHelp() []line {
+	if m.width < panes.Two {
+		return m.columnOfHelp(sections())
+	}
+	return besides(m.width/len(helpColumns), m.columnOfHelp(helpColumns[0]), m.columnOfHelp(helpColumns[1]))
+}
+
+func (m model) columnOfHelp(sections []string) []line {
+	var lines []line
+	for _, section := range sections {
+		lines = append(lines, m.sectionHelp(section)...)
+	}
+	return lines
+}
+
+// besides returns the lines of two columns beside each other.
+func besides(width int, left, right []line) []line {
+	lines := make([]line, max(len(left), len(right)))
+	for i := range lines {
+		if i < len(left) {
+			lines[i] = slices.Clone(left[i])
+		}
+		if i < len(right) {
+			blanks := strings.Repeat(" ", max(1, width-widthOf(lines[i].Text())))
+			lines[i] = append(append(lines[i], styled(plain, blanks)), right[i]...)
+		}
+	}
+	return lines
+}
+
+// sectionHelp lists the keys of a section.
+func (m model) sectionHelp(section string) []line {
+	head := heading(section)
+	if section == sectionAct && m.o.Actions == nil {
+		head = append(head, styled(warn, "  "+m.readOnly()))
+	}
+	lines := []line{head}
+	for _, b := range m.keys {
+		if b.section == section {
+			lines = append(lines, line{styled(strong, "  "+fit(b.show, keyWidth)), styled(plain, b.does)})
+		}
 	}
 	return lines
 }

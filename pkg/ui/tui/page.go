@@ -82,16 +82,16 @@ func (v view) brief() string {
 // views returns the views in the order of their number keys, from 1 to 9, then 0.
 func views() []view {
 	return []view{
-		{"groups", "process groups, their conditions and since when", groupsPage},
-		{"nodes", "nodes and zones, taints, and when their rules apply", nodesPage},
+		{"groups", "process groups and their conditions", groupsPage},
+		{"nodes", "nodes, zones, taints, and their rules", nodesPage},
 		{"exclusions", "exclusion progress, and when removal is safe", exclusionsPage},
-		{"coordinators", "coordinators, which are reachable or marked for removal", coordinatorsPage},
-		{"plan", "what the next pass would do, and what blocks it", planPage},
+		{"coordinators", "coordinators, and which are reachable", coordinatorsPage},
+		{"plan", "what the next pass would do, what blocks it", planPage},
 		{"locks", "the database lock, the Lease and the deny list", locksPage},
 		{"events", "Kubernetes events, the newest first", eventsPage},
 		{"pass", "the running or last pass, stage by stage", passPage},
-		{"backups", "backups, restorable points, and the progress of restores", backupsPage},
-		{"load", "the load of the database and its processes, with its course", loadPage},
+		{"backups", "backups and restores, and their progress", backupsPage},
+		{"load", "the load of the database and its processes", loadPage},
 	}
 }
 
@@ -100,6 +100,17 @@ const (
 	viewGroups = 0
 	viewPass   = 7
 )
+
+// items returns the number of rows that are no headlines.
+func (p page) items() int {
+	n := 0
+	for _, r := range p.rows {
+		if r.key != "" {
+			n++
+		}
+	}
+	return n
+}
 
 // has returns the index of the row with a key; -1 for none.
 func (p page) has(key string) int {

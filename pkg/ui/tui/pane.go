@@ -91,7 +91,7 @@ func (m model) paneText(s clusterView, p pane) []line {
 	case paneDiff:
 		return append(s.planOf(p.group), commandLines(s.o.fdb("plan", s.cluster()))...)
 	case paneHelp:
-		return m.help()
+		return m.help(s)
 	case paneWork:
 		return m.workText(s)
 	case paneQuestion:

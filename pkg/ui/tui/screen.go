@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
@@ -80,15 +81,20 @@ func (m model) content(s clusterView, p page) []string {
 		}
 		return lines
 	}
-	all := []panes.Pane{{Width: l.List, Lines: m.drawPage(p, l.List)}, {Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, height)}}
+	under := height - m.titleLines()
+	list := panes.Pane{Title: m.views[m.view].name, Width: l.List}
 	if l.Third > 0 && m.inFleet() {
-		l.List, l.Third = l.Whole(), 0
-		all[0] = panes.Pane{Width: l.List, Lines: m.drawPage(p, l.List)}
+		l.Third, list.Width = 0, l.Whole()
 	}
+	list.Lines = m.drawPage(p, list.Width)
+	all := []panes.Pane{list, {Title: cells.Clean(r.key), Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, under)}}
 	if l.Third > 0 {
-		all = append(all, panes.Pane{Width: l.Third, Lines: m.drawPart(s.aside(r), l.Third, height)})
+		all = append(all, panes.Pane{Title: "plan and events", Width: l.Third, Lines: m.drawPart(s.aside(r), l.Third, under)})
 	}
-	return panes.Join(height, func(border string) string { return m.theme.Paint(styled(faint, border)) }, all...)
+	in := func(t tone) func(string) string {
+		return func(text string) string { return m.theme.Paint(styled(t, text)) }
+	}
+	return panes.Join(height, in(faint), in(strong), all...)
 }
 
 // minPreview is the minimum number of lines for details below a table.
@@ -124,12 +130,20 @@ func (m model) drawText(lines []line, top int) []string {
 	return drawn
 }
 
+// titleLines is the number of lines of the titles of panes.
+func (m model) titleLines() int {
+	if panes.Of(m.width).Side == 0 {
+		return 0
+	}
+	return panes.TitleLines
+}
+
 // mostNotes returns the maximum number of notes below a table: most of the body is for rows.
 func mostNotes(height int) int { return min(6, max(1, height/4)) }
 
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
-	height := m.bodyHeight()
+	height := m.bodyHeight() - m.titleLines()
 	return max(1, (height-2-min(len(p.notes), mostNotes(height)))/p.rowHeight())
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 // drawnMap is the map of a frame in a width: it is drawn once.
@@ -15,7 +16,7 @@ type drawnMap struct {
 	lines []line
 }
 
-// of returns the map of a frame, with a blank line below it.
+// of returns the map of a frame, with a blank line below it unless titles of panes follow.
 func (d *drawnMap) of(f *frame.Frame, o *Options, width int) []line {
 	if d.frame == f && d.width == width {
 		return d.lines
@@ -28,7 +29,9 @@ func (d *drawnMap) of(f *frame.Frame, o *Options, width int) []line {
 		}
 		d.lines = append(d.lines, l)
 	}
-	d.lines = append(d.lines, line{})
+	if panes.Of(width).Side == 0 {
+		d.lines = append(d.lines, line{})
+	}
 	return d.lines
 }
 

@@ -45,17 +45,23 @@ func (l Layout) Whole() int {
 	return l.List + ansi.StringWidth(border) + l.Third
 }
 
-// Pane is the drawn lines of a pane, at most Width columns wide.
+// Pane is the drawn lines of a pane, at most Width columns wide, below its title.
 type Pane struct {
+	Title string
 	Width int
 	Lines []string
 }
 
-// Join returns height lines with the panes side by side. Paint draws the border.
-func Join(height int, paint func(border string) string, all ...Pane) []string {
+// TitleLines is the number of lines of titles.
+const TitleLines = 1
+
+// Join returns height lines with the panes side by side, the first of them with their titles; that of the pane that keys
+// apply to, which is the first, is a heavy line. Paint draws the borders, and focus that title.
+func Join(height int, paint, focus func(text string) string, all ...Pane) []string {
 	edge := paint(border)
 	lines := make([]string, height)
-	for i := range lines {
+	lines[0] = titles(paint, focus, all)
+	for i := range lines[TitleLines:] {
 		var b strings.Builder
 		for n, p := range all {
 			text := ""
@@ -68,7 +74,24 @@ func Join(height int, paint func(border string) string, all ...Pane) []string {
 				b.WriteString(edge)
 			}
 		}
-		lines[i] = strings.TrimRight(b.String(), " ")
+		lines[TitleLines+i] = strings.TrimRight(b.String(), " ")
 	}
 	return lines
+}
+
+// titles returns the line above the panes.
+func titles(paint, focus func(text string) string, all []Pane) string {
+	var b strings.Builder
+	for n, p := range all {
+		edge, draw := "─", paint
+		if n == 0 {
+			edge, draw = "━", focus
+		}
+		title := ansi.Truncate(edge+" "+p.Title+" ", p.Width, "…")
+		b.WriteString(draw(title + strings.Repeat(edge, p.Width-ansi.StringWidth(title))))
+		if n < len(all)-1 {
+			b.WriteString(paint("─┬─"))
+		}
+	}
+	return b.String()
 }

@@ -36,8 +36,8 @@ func TestPanesFillTheTerminalAndNoMore(t *testing.T) {
 }
 
 func TestPanesAreJoinedLineByLine(t *testing.T) {
-	got := Join(3, strings.ToUpper, Pane{4, []string{"a", "\x1b[1mbold\x1b[0m"}}, Pane{3, []string{"x", "例", "z"}}, Pane{2, []string{"1"}})
-	want := []string{"a    │ x   │ 1", "\x1b[1mbold\x1b[0m │ 例  │", "     │ z   │"}
+	got := Join(4, strings.ToUpper, func(text string) string { return "<" + text + ">" }, Pane{"list", 10, []string{"a", "\x1b[1mbold\x1b[0m"}}, Pane{"例", 3, []string{"x", "例", "z"}}, Pane{"c", 5, []string{"1"}})
+	want := []string{"<━ list ━━━>─┬── …─┬── C ─", "a          │ x   │ 1", "\x1b[1mbold\x1b[0m       │ 例  │", "           │ z   │"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
