@@ -177,7 +177,7 @@ func (a *approving) showView(view planned.PlanView, done reconcile.PassDone) err
 	if a.Env.Observer != nil { // the prompt shows the plan
 		return RefusalOf(view, done)
 	}
-	if err := ui.WritePlan(a.Env.ErrOut, view, ui.PlanOptions{Paint: a.Env.Paint(a.Env.ErrOut)}); err != nil {
+	if err := ui.WritePlan(a.Env.ErrOut, view, ui.PlanOptions{Paint: a.Env.Paint(a.Env.ErrOut), Wide: a.Env.Global.Verbose > 0}); err != nil {
 		return err
 	}
 	return RefusalOf(view, done)

@@ -112,7 +112,7 @@ func PlanAll(ctx context.Context, e *session.Env, all []Keyed) error {
 
 func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
 	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
-		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders})
+		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide" || env.Global.Verbose > 0, NoHeaders: o.NoHeaders})
 	}})
 }
 

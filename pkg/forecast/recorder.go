@@ -104,7 +104,7 @@ func (r *recorder) acted(stage plan.StageName, a plan.Action) {
 	phase.MostAtOnce = max(phase.MostAtOnce, r.inPass[phase])
 	describe(phase, a)
 	r.countCopies(phase)
-	r.add(a)
+	r.forecast.Totals.Add(a)
 }
 
 // countCopies notes the copies of data that answer while a phase runs.
@@ -146,27 +146,6 @@ func (r *recorder) phase(stage plan.StageName, a plan.Action) *planned.ForecastP
 	}
 	r.phases = append(r.phases, p)
 	return p
-}
-
-// add adds an action to the totals.
-func (r *recorder) add(a plan.Action) {
-	t := &r.forecast.Totals
-	t.Actions++
-	switch a := a.(type) { //nolint:gochecksumtype // all others change no pods and no processes
-	case plan.CreatePod:
-		t.PodsCreated++
-	case plan.DeletePods:
-		t.PodsDeleted += len(a.Pods)
-	case plan.DeleteGroupObjects:
-		if a.Pod != "" {
-			t.PodsDeleted++
-		}
-	case plan.IncludeAndForget:
-		t.GroupsRemoved += len(a.Groups)
-	case plan.RestartProcesses:
-		t.ProcessesRestarted += len(a.Addresses)
-		t.MostAtOnce = max(t.MostAtOnce, len(a.Addresses))
-	}
 }
 
 // waitOf returns the wait of a hold: one for each stage and code, with the reason of its beginning, since

@@ -28,7 +28,7 @@ func TestAPlanListsEverySpecDifferenceThatIsAdopted(t *testing.T) {
 	if err := ui.WritePlan(&out, recorder.View(inspect.Metadata{Cluster: "sample"}), ui.PlanOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const line = "#6: adopt pod/f unchanged, although it differs from the spec: hostname: x, want y\n"
+	const line = "differs: adopt pod/f unchanged, although it differs from the spec: hostname: x, want y\n"
 	if !strings.Contains(out.String(), line) || strings.Count(out.String(), "adopt pod/") != 1 {
 		t.Errorf("want %q and no other line of its kind:\n%s", line, out.String())
 	}

@@ -21,7 +21,7 @@ var undeclared = map[string]bool{
 
 	"ui/access_text.go": true, "ui/can_text.go": true, "ui/configuration_text.go": true, "ui/connection_string_text.go": true,
 	"ui/coordinator_text.go": true, "ui/evacuation_text.go": true, "ui/forecast_text.go": true, "ui/kinds.go": true,
-	"ui/maintenance_text.go": true, "ui/plan_text.go": true, "ui/recovery_text.go": true,
+	"ui/maintenance_text.go": true, "ui/plan_changes.go": true, "ui/recovery_text.go": true,
 	"ui/version_text.go": true, "ui/wait_text.go": true, "ui/why_text.go": true,
 	"ui/changes/changes.go": true, "ui/check/text.go": true, "ui/orphans/orphans.go": true, "ui/runbooks/list.go": true,
 	"ui/runbooks/report.go": true, "ui/workload/table.go": true,

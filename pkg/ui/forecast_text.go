@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,65 +18,87 @@ import (
 // maxForecastWaits is how many waits are printed, the longest ones.
 const maxForecastWaits = 3
 
+// maxBriefWaits is how many waits of a forecast that completes are printed.
+const maxBriefWaits = 2
+
 // forecast prints what all passes will do; nothing for a plan without a forecast.
 func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
 	if f == nil {
 		return nil
 	}
-	fmt.Fprintln(w)
 	layout.Entry(w, o.in(bold, "Forecast:")+" ", forecastSentence(f))
 	if f.Unavailable != nil {
 		return nil
 	}
-	if len(f.Phases) > 0 {
-		if err := o.phases(f).Write(w); err != nil {
+	if t := o.phases(f); len(t.Rows) > 0 {
+		if err := t.Write(w); err != nil {
 			return err
 		}
 	}
-	for _, line := range forecastLines(f) {
+	if others := otherPhases(f); others != "" && !o.Wide {
+		layout.Entry(w, o.in(faint, "no impact:")+" ", others)
+	}
+	for _, line := range ForecastFacts(f) {
 		layout.Entry(w, o.in(faint, line[0]+":")+" ", line[1])
 	}
 	return nil
 }
 
-// ForecastLines returns a forecast as lines of a prompt; none for a plan without a forecast.
-func ForecastLines(f *planned.Forecast) []string {
-	if f == nil {
-		return nil
-	}
-	lines := []string{"Forecast: " + forecastSentence(f)}
-	if f.Unavailable != nil {
-		return lines
-	}
-	for _, p := range f.Phases {
-		line := fmt.Sprintf("after %s %s: %s", span(p), p.Stage, p.Summary)
-		if p.Actions > 1 || len(p.Groups) > 1 {
-			line = fmt.Sprintf("after %s %s: %d %s %s", span(p), p.Stage, p.Actions, p.Kind, shortened(phrase.List(p.Groups)))
-		}
-		if p.Impact != plan.NoImpact {
-			line += " (" + string(p.Impact) + ")"
-		}
-		lines = append(lines, line)
-	}
-	for _, l := range forecastLines(f) {
-		lines = append(lines, l[0]+": "+l[1])
-	}
-	return lines
-}
-
+// phases returns a row per kind of action that has an impact or changes pods; with Wide one for each stage and kind, with
+// all process groups.
 func (o PlanOptions) phases(f *planned.Forecast) Table {
-	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
-		{Name: "AFTER"},
-		{Name: "STAGE", Drop: 1},
-		{Name: "ACTION"},
-		{Name: "COUNT"},
-		{Name: "PROCESS GROUPS", Min: 20, Below: true},
-		{Name: "IMPACT"},
-	}}
+	if o.Wide {
+		return o.allPhases(f)
+	}
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{{Name: "AFTER"}, {Name: "CHANGE"}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}}
 	for _, p := range f.Phases {
-		t.Rows = append(t.Rows, []string{span(p), string(p.Stage), p.Kind, strconv.Itoa(p.Actions), phrase.Or(shortened(phrase.List(p.Groups)), phrase.Nothing), string(p.Impact)})
+		if p.Matters() {
+			t.Rows = append(t.Rows, []string{span(p), o.signed(plan.ChangeOf(p.Kind, nil)), PhaseObjects(p), o.impact(p.Impact)})
+		}
 	}
 	return t
+}
+
+func (o PlanOptions) allPhases(f *planned.Forecast) Table {
+	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{
+		{Name: "AFTER"}, {Name: "STAGE", Drop: 1}, {Name: "ACTION"}, {Name: "COUNT"}, {Name: "PROCESS GROUPS", Min: 20, Below: true}, {Name: "IMPACT"},
+	}}
+	for _, p := range f.Phases {
+		c := plan.ChangeOf(p.Kind, nil)
+		action := o.in(o.signColor(c.Sign), string(c.Sign)) + " " + p.Kind
+		t.Rows = append(t.Rows, []string{span(p), string(p.Stage), action, strconv.Itoa(p.Actions), phrase.Or(phrase.List(p.Groups), phrase.Nothing), string(p.Impact)})
+	}
+	return t
+}
+
+// maxOtherPhases is how many changes without an impact are named.
+const maxOtherPhases = 4
+
+// otherPhases names the changes that have no row of their own.
+func otherPhases(f *planned.Forecast) string {
+	var names []string
+	for _, p := range f.Phases {
+		if of := plan.ChangeOf(p.Kind, nil).Of; !p.Matters() && !slices.Contains(names, of) {
+			names = append(names, of)
+		}
+	}
+	return phrase.Some(names, maxOtherPhases)
+}
+
+// PhaseObjects describes what the actions of a phase are about in few words.
+func PhaseObjects(p planned.ForecastPhase) string {
+	switch {
+	case len(p.Commands) > 0:
+		return phrase.List(p.Commands)
+	case len(p.Groups) == 1:
+		return string(p.Groups[0])
+	case len(p.Groups) > 1:
+		return phrase.Count(len(p.Groups), "process group")
+	case p.Actions > 1:
+		return strconv.Itoa(p.Actions) + " times"
+	default:
+		return ""
+	}
 }
 
 // simulations prints how the passes end while things fail, and the story of the worst simulation.
@@ -170,24 +193,36 @@ func noForecastWords(n *planned.NoForecast) string {
 	return words + " (" + inspect.OneLine(n.Detail) + ")"
 }
 
-// forecastLines are the totals as pairs of a label and a text.
-func forecastLines(f *planned.Forecast) [][2]string {
+// ForecastFacts are the totals of a forecast, and what it rests on, as pairs of a label and a text.
+func ForecastFacts(f *planned.Forecast) [][2]string {
 	t := f.Totals
 	lines := [][2]string{{"pods", podWords(t)}}
-	if t.ProcessesRestarted > 0 {
-		lines = append(lines, [2]string{"restarts", restartWords(t)})
-	}
 	if effect := effectWords(t); effect != "" {
 		lines = append(lines, [2]string{"database", effect})
 	}
 	if loss := nodeLossWords(f.Phases); loss != "" {
 		lines = append(lines, [2]string{"if a node is lost", loss})
 	}
-	for _, wait := range f.Waits[:min(len(f.Waits), maxForecastWaits)] {
-		lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Reason))})
-	}
+	lines = append(lines, waitLines(f)...)
 	return append(lines, [2]string{"assumed", fmt.Sprintf("nothing else fails; pods start within %s; data moves at %s/s",
 		inSeconds(f.Assumed.PodStartSeconds), phrase.Bytes(f.Assumed.MoveBytesPerSecond))})
+}
+
+// waitLines returns the longest waits: how long they are, and for which gate; all with their reasons where the forecast
+// does not complete.
+func waitLines(f *planned.Forecast) (lines [][2]string) {
+	var brief []string
+	for _, wait := range f.Waits[:min(len(f.Waits), maxForecastWaits)] {
+		if f.End != planned.ForecastComplete {
+			lines = append(lines, [2]string{"waiting", fmt.Sprintf("%s in %s for: %s", inSeconds(wait.Seconds), wait.Stage, inspect.OneLine(wait.Reason))})
+		} else if len(brief) < maxBriefWaits {
+			brief = append(brief, fmt.Sprintf("%s in %s (%s)", inSeconds(wait.Seconds), wait.Stage, phrase.Or(phrase.List(wait.Gates), string(wait.Code))))
+		}
+	}
+	if len(brief) > 0 {
+		lines = append(lines, [2]string{"waits", phrase.List(brief)})
+	}
+	return lines
 }
 
 // nodeLossWords returns what the loss of one more node would do in the phases that change processes
@@ -195,20 +230,19 @@ func forecastLines(f *planned.Forecast) [][2]string {
 func nodeLossWords(phases []planned.ForecastPhase) string {
 	during := map[planned.NodeLoss][]string{}
 	for _, p := range phases {
-		loss := p.IfNodeIsLost()
-		during[loss] = append(during[loss], fmt.Sprintf("%s (%s)", p.Stage, p.Kind))
+		if loss, of := p.IfNodeIsLost(), plan.ChangeOf(p.Kind, nil).Of; !slices.Contains(during[loss], of) {
+			during[loss] = append(during[loss], of)
+		}
 	}
 	var words []string
 	if in := during[planned.NodeLossPauses]; len(in) > 0 {
-		words = append(words, fmt.Sprintf("during %s some data is unavailable until the node or another copy is back", phrase.List(in)))
+		words = append(words, fmt.Sprintf("some data is unavailable until it or another copy is back, during %s", phrase.List(in)))
 	}
 	if in := during[planned.NodeLossAlreadyPaused]; len(in) > 0 {
-		words = append(words, fmt.Sprintf("%s %s some data anyway, until the restarted processes are back", phrase.List(in), phrase.Either(len(in), "interrupts", "interrupt")))
+		words = append(words, "some data is interrupted anyway, by "+phrase.List(in))
 	}
-	if in := during[planned.NodeLossTolerated]; len(in) > 0 && len(words) == 0 {
+	if len(words) == 0 && len(during[planned.NodeLossTolerated]) > 0 {
 		return "all data stays available in each phase"
-	} else if len(in) > 0 {
-		words = append(words, "all data stays available in all other phases")
 	}
 	return strings.Join(words, "; ")
 }
@@ -222,15 +256,18 @@ func podWords(t planned.ForecastTotals) string {
 
 func restartWords(t planned.ForecastTotals) string {
 	if t.MostAtOnce == t.ProcessesRestarted {
-		return phrase.Count(t.ProcessesRestarted, "process") + phrase.Either(t.ProcessesRestarted, "", ", all at once")
+		return phrase.Count(t.ProcessesRestarted, "restart") + phrase.Either(t.ProcessesRestarted, "", ", all at once")
 	}
-	return fmt.Sprintf("%s, up to %d at once", phrase.Count(t.ProcessesRestarted, "process"), t.MostAtOnce)
+	return fmt.Sprintf("%s, up to %d at once", phrase.Count(t.ProcessesRestarted, "restart"), t.MostAtOnce)
 }
 
 func effectWords(t planned.ForecastTotals) string {
 	var words []string
+	if t.ProcessesRestarted > 0 {
+		words = append(words, restartWords(t))
+	}
 	if t.Recoveries > 0 {
-		words = append(words, fmt.Sprintf("%s, commits pause for about %s in all", phrase.Count(t.Recoveries, "recovery"), inSeconds(max(t.PausedSeconds, 1))))
+		words = append(words, fmt.Sprintf("%s, commits pause for about %s", phrase.Count(t.Recoveries, "recovery"), inSeconds(max(t.PausedSeconds, 1))))
 	}
 	if t.MovedBytes > 0 {
 		words = append(words, phrase.Bytes(t.MovedBytes)+" of data move")

@@ -12,7 +12,7 @@ import (
 )
 
 // A check of a plan that passes later by itself is no refusal.
-func TestAPlanShowsTemporaryRefusalsAsNotYet(t *testing.T) {
+func TestAPlanShowsTemporaryRefusalsAsLaterOrNotYet(t *testing.T) {
 	for name, c := range map[string]struct {
 		e    reconcile.Event
 		want string
@@ -20,7 +20,7 @@ func TestAPlanShowsTemporaryRefusalsAsNotYet(t *testing.T) {
 		"too soon after a recovery": {
 			reconcile.StageDecided{Stage: "S", Decision: plan.Decision{
 				Checks: []plan.Check{{Gate: plan.GateRecovery, Question: "q"}}, Hold: &plan.Hold{Code: plan.HoldCheckRefused},
-			}}, "not yet: G-RECOVERY",
+			}}, "later: S (G-RECOVERY): q",
 		},
 		"an unavailable database": {
 			reconcile.StageDecided{Stage: "S", Decision: plan.Decision{

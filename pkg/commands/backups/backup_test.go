@@ -189,7 +189,7 @@ func TestBackupCommandsStartStopPauseAndResume(t *testing.T) {
 			[]step{start, {[]string{"stop", "nightly", "--yes", "--wait"}, exit.ExitDone, ""}, {[]string{"pause", "nightly", "--yes"}, exit.ExitRefused, "start begins another backup"}},
 			v1beta2.BackupStateStopped,
 		},
-		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, exit.ExitNo, "StopBackup"}}, ""},
+		"a dry run":       {[]step{start, {[]string{"stop", "nightly", "--dry-run"}, exit.ExitNo, "end the backup on tag"}}, ""},
 		"not approved":    {[]step{{[]string{"stop", "nightly"}, exit.ExitUnconfirmed, "--yes"}}, ""},
 		"a plan":          {[]step{{[]string{"stop", "nightly", "--yes", "--plan", "x"}, exit.ExitUsage, "invalid --plan"}}, ""},
 		"no such backup":  {[]step{{[]string{"stop", "other", "--yes"}, exit.ExitUsage, "FoundationDBBackup other not found in namespace fdb"}}, ""},

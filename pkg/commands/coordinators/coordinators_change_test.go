@@ -22,7 +22,7 @@ func TestCoordinatorsChange(t *testing.T) {
 		"good ones stay":                   {args: []string{"--yes"}, says: "the coordinators match the spec"},
 		"they are moved away from a group": {args: []string{"--away-from", "ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
 		"also when its pod is named":       {args: []string{"--away-from", "sample-ONE", "--yes", "--wait"}, says: "and none is on ONE", moved: true},
-		"a dry run moves none":             {args: []string{"--away-from", "ONE", "--dry-run"}, want: exit.ExitNo, says: "ChangeCoordinators"},
+		"a dry run moves none":             {args: []string{"--away-from", "ONE", "--dry-run"}, want: exit.ExitNo, says: "~ coordinators "},
 		"without a terminal a user agreed": {args: []string{"--away-from", "ONE"}, want: exit.ExitUnconfirmed, says: "use --yes"},
 		"an unknown group is a mistake":    {args: []string{"--away-from", "storage-1", "--yes"}, want: exit.ExitUsage, says: "not found: storage-1"},
 	}

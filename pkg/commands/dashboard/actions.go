@@ -247,20 +247,13 @@ func (a *ScreenActions) observer(env *session.Env, ask tui.Ask, captured *captur
 	}
 }
 
-// planLines returns a plan as a prompt shows it.
+// planLines returns a plan as the prompt of the command shows it.
 func planLines(v planned.PlanView) []string {
-	var lines []string
-	for _, item := range v.Items {
-		line := string(item.Stage) + ": " + item.Summary
-		if item.Impact != "none" {
-			line += " (" + string(item.Impact) + ")"
-		}
-		lines = append(lines, line)
+	var text bytes.Buffer
+	if err := ui.WritePlan(&text, v, ui.PlanOptions{}); err != nil {
+		return []string{err.Error()}
 	}
-	for _, h := range v.Holds {
-		lines = append(lines, string(h.Stage)+" waits: "+h.Reason)
-	}
-	return append(lines, ui.ForecastLines(v.Forecast)...)
+	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 }
 
 // ended records a run that ended before its goal was reached.

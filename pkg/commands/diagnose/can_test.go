@@ -68,7 +68,7 @@ func TestPlanNamesTheTagThatContradictsTheVersion(t *testing.T) {
 	g := pinned(t)
 	g.Cluster.Resource.Spec.Version = "7.3.80"
 	says := "blocked: CheckClientCompatibility: invalid spec: spec.mainContainer.imageConfigs[0].tag"
-	if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), says) || strings.Contains(g.Out.String(), "MarkForRemoval") {
+	if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), says) || strings.Contains(g.Out.String(), "- process groups") {
 		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 }

@@ -33,7 +33,7 @@ func TestDetectFailures(t *testing.T) {
 		"nothing beside an operator": {given: []func(*commandstest.Given){operated}, want: exit.ExitDone, says: "no process group has failed"},
 		"unknown beside an operator": {given: []func(*commandstest.Given){removed, operated}, want: exit.ExitUnreachable, says: "cannot determine"},
 		"beside another run":         {given: []func(*commandstest.Given){fail, func(g *commandstest.Given) { g.Cluster.LeaseHolder = "alice" }}, want: exit.ExitConflict, says: "alice"},
-		"a preview":                  {given: []func(*commandstest.Given){fail}, args: []string{"--dry-run"}, want: exit.ExitNo, says: "RecordFailures"},
+		"a preview":                  {given: []func(*commandstest.Given){fail}, args: []string{"--dry-run"}, want: exit.ExitNo, says: "~ recorded failures   record that 1 process group failed: STORAGE"},
 		"the names of the failed":    {given: []func(*commandstest.Given){fail}, args: []string{"-o", "name"}, want: exit.ExitNo, says: "processgroup/STORAGE", does: []string{"WriteStatus", "RecordFailures"}},
 		"without permission to annotate": {given: []func(*commandstest.Given){fail, func(g *commandstest.Given) {
 			g.Denied = []string{"patch foundationdbclusters.apps.foundationdb.org"}
@@ -102,7 +102,7 @@ func TestPlanWhyAndStatusReadTheFailureDetectorCronJob(t *testing.T) {
 	g := commandstest.Up(t)
 	g.Cluster.Resource.Spec.AutomationOptions.Replacements.FailureDetectionCronJob = &v1beta2.FailureDetectionCronJob{Enabled: new(true), Image: new("kubectl-fdb:1")}
 	g.Cluster.Resource.Generation++
-	if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), "ApplyFailureDetector") {
+	if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), "+ failure detector ") {
 		t.Errorf("plan: exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 	if code := g.Run("reconcile", "sample", "--yes", "--wait"); code != exit.ExitDone || g.Cluster.Detector == nil {

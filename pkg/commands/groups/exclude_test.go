@@ -58,7 +58,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 		"does not exclude again":                           {given: exclude, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitDone},
 		"no more than the redundancy allows":               {args: []string{"exclude", "sample", "STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitRefused, did: 1, says: "replacements are added first"},
 		"nothing is left of the budget":                    {given: exclude, args: []string{"exclude", "sample", "STORAGE1", "--yes"}, want: exit.ExitRefused, says: "2 up + 1 tolerated − 3 desired"},
-		"shows what it would exclude":                      {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Exclude"},
+		"shows what it would exclude":                      {args: []string{"exclude", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "+ exclusions   STORAGE0"},
 		"not approved without a terminal":                  {args: []string{"exclude", "sample", "STORAGE0"}, want: exit.ExitUnconfirmed},
 		"excludes none when none is chosen":                {args: []string{"exclude", "sample", "--yes"}, want: exit.ExitUsage, says: "process groups are required"},
 		"excludes none beside an operator":                 {given: func(g *commandstest.Given) { g.Evaluated = commandstest.OperatorLives }, args: []string{"exclude", "sample", "STORAGE0", "--yes"}, want: exit.ExitRefused},
@@ -75,7 +75,7 @@ func TestExcludeAndIncludeExitCodes(t *testing.T) {
 			g.Cluster.Tick(5 * time.Minute)
 		}, args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitWaiting, says: "was the last recovery at least 10m0s ago?"},
 		"includes nothing when there is nothing": {args: []string{"include", "sample", "STORAGE0"}, want: exit.ExitDone, says: "included: STORAGE0"},
-		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "Include"},
+		"shows what it would include":            {given: exclude, args: []string{"include", "sample", "STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "- exclusions   STORAGE0"},
 		"--all is alone":                         {args: []string{"include", "sample", "STORAGE0", "--all"}, want: exit.ExitUsage},
 		"a target is an exclusion":               {args: []string{"include", "sample", "--target", "all"}, want: exit.ExitUsage, says: "--target must be an IP"},
 		"includes none when none is chosen":      {args: []string{"include", "sample"}, want: exit.ExitUsage, says: "process groups are required"},

@@ -100,7 +100,7 @@ func TestReplaceExitCodes(t *testing.T) {
 		"by flag, with -c":                            {args: []string{"-c", "sample", "--process-group", "STORAGE0", "--yes"}, want: exit.ExitDone, marked: 1},
 		"one at a time":                               {args: []string{"STORAGE0", "STORAGE1", "--yes"}, want: exit.ExitWaiting, marked: 1, says: "waits until others are drained"},
 		"as many at once as the flag allows":          {args: []string{"--class", "storage", "--max-concurrent", "3", "--yes"}, want: exit.ExitDone, marked: 3},
-		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval"},
+		"shows what it would do":                      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "- process groups   STORAGE0"},
 		"shows that marks alone replace nothing":      {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "1 action; later passes complete it, forecast by --wait"},
 		"shows all that --wait does":                  {args: []string{"STORAGE0", "--dry-run", "--wait"}, want: exit.ExitNo, says: "Forecast: complete after about"},
 		"has the API server try it":                   {args: []string{"STORAGE0", "--dry-run=server"}, want: exit.ExitNo, says: "the API server accepts the only action"},
@@ -203,7 +203,7 @@ func TestARepeatedReplaceContinuesAfterSomeGroupsAreRemoved(t *testing.T) {
 			g.Env["XDG_STATE_HOME"] = t.TempDir()
 			g.KeepEvents()
 		}},
-		"a plan is of both":                            {more: []string{"--dry-run"}, want: exit.ExitNo, says: "MarkForRemoval   STORAGE1"},
+		"a plan is of both":                            {more: []string{"--dry-run"}, want: exit.ExitNo, says: "- process groups   STORAGE1"},
 		"the file is about a cluster that was deleted": {forget: func(g *commandstest.Given) { commandstest.Remake(g.Cluster.Resource) }, want: exit.ExitUsage, says: "not found: STORAGE0"},
 		"Events are about a cluster that was deleted": {forget: func(g *commandstest.Given) {
 			g.Env["XDG_STATE_HOME"] = t.TempDir()

@@ -46,7 +46,7 @@ func TestRestartExitCodes(t *testing.T) {
 		"restarts one wave and prints that more follow": {args: []string{"--class", "storage", "--yes"}, want: exit.ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
 		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
 		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: exit.ExitDone, kills: 1},
-		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "RestartProcesses"},
+		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "~ restarts   restart 1 process of STORAGE0"},
 		"too soon after the last start": {given: func(g *commandstest.Given) {
 			g.Run("restart", "sample", g.Storage()[1], "--yes")
 			g.Cluster.Tick(time.Minute)

@@ -77,7 +77,7 @@ func TestCordonExitCodes(t *testing.T) {
 			says: "pods of backup agents are left on the nodes: listing FoundationDBBackups is forbidden",
 		},
 		"drain asks first":             {args: []string{"drain", "NODE", "-c", "sample"}, want: exit.ExitUnconfirmed},
-		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "CordonNode"},
+		"drain shows what it would do": {args: []string{"drain", "NODE", "-c", "sample", "--dry-run"}, want: exit.ExitNo, says: "cordon node NODE"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -130,7 +130,7 @@ func TestAnInvalidBackupIsReportedOnce(t *testing.T) {
 
 func TestPlansOfBackupsAndRestores(t *testing.T) {
 	v := commandstest.NewVault(t)
-	v.Must(exit.ExitNo, "ApplyAgents", "plan", "fdbbackup/nightly")
+	v.Must(exit.ExitNo, "+ backup agents ", "plan", "fdbbackup/nightly")
 	v.Must(exit.ExitNo, "no pod of a backup agent is ready", "diff", "fdbrestore/again")
 	v.Must(exit.ExitUsage, "must be one of CarryOutDeletion", "plan", "fdbbackup/nightly", "--only", "AddPods")
 	v.Must(exit.ExitUsage, "conflicts with cluster sample", "plan", "fdbbackup/nightly", "-c", "sample")

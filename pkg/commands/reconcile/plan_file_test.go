@@ -296,7 +296,7 @@ func TestReconcileFromAPlanFileShowsThePlanAndPrompts(t *testing.T) {
 		grow(g)
 		path := g.Planned("reconcile", "sample")
 		g.Input = &answer
-		if code := g.Run("reconcile", "sample", "--plan", path); code != want || !strings.Contains(g.Err.String(), "AddGroups") {
+		if code := g.Run("reconcile", "sample", "--plan", path); code != want || !strings.Contains(g.Err.String(), "+ process groups ") {
 			t.Errorf("%q: exit code %d, want %d\n%s", answer, code, want, &g.Err)
 		}
 	}

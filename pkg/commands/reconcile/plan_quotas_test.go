@@ -35,7 +35,7 @@ func TestAPlanShowsWhatItTakesOfQuotasBeforeAnythingIsMarked(t *testing.T) {
 		g.Cluster.Resource.Spec.Processes = map[v1beta2.ProcessClass]v1beta2.ProcessSettings{v1beta2.ProcessClassGeneral: {
 			VolumeClaimTemplate: &corev1.PersistentVolumeClaim{Spec: corev1.PersistentVolumeClaimSpec{Resources: corev1.VolumeResourceRequirements{Requests: size}}},
 		}}
-		if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), says) || !strings.Contains(g.Out.String(), "MarkForRemoval") {
+		if code := g.Run("plan", "sample"); code != exit.ExitNo || !strings.Contains(g.Out.String(), says) || !strings.Contains(g.Out.String(), "- process groups") {
 			t.Errorf("with %d pods: %d: %s%s", hard, code, &g.Out, &g.Err)
 		}
 		g.Run("plan", "sample", "-o", "json")

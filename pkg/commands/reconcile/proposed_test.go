@@ -132,7 +132,7 @@ func TestAPlanShowsTheProposedFields(t *testing.T) {
 	if code != exit.ExitNo {
 		t.Fatalf("exit code %d: %s", code, &g.Err)
 	}
-	for _, want := range []string{"cluster.yaml changes 1 field of sample", "spec.processCounts.storage", "PROPOSED"} {
+	for _, want := range []string{"cluster.yaml changes 1 field of sample", "spec.processCounts.storage  3 → 6"} {
 		if !strings.Contains(g.Out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &g.Out)
 		}

@@ -22,7 +22,7 @@ func TestReconcileRunsABackupAndARestoreToCompletion(t *testing.T) {
 			t.Errorf("%v: the secret was printed or run", args)
 		}
 	}
-	must(exit.ExitNo, "ApplyAgents", "reconcile", "fdbbackup/nightly", "--dry-run")
+	must(exit.ExitNo, "+ backup agents ", "reconcile", "fdbbackup/nightly", "--dry-run")
 	must(exit.ExitDone, "start a backup on tag default", "reconcile", "fdbbackup/nightly", "--yes", "--wait")
 	must(exit.ExitDone, "fdbbackup/nightly: already reconciled, no changes", "reconcile", "foundationdbbackup/nightly", "--yes")
 	v.Cluster.FDB.Advance(time.Minute)

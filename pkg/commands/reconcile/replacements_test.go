@@ -30,11 +30,11 @@ func TestASecurityContextChangeReplacesGroupsOnlyWithTheFlag(t *testing.T) {
 			args = append(args, "--dry-run")
 		}
 		g.Run(args...)
-		if out := g.Out.String(); strings.Contains(out, "ReplaceMisconfiguredPods") {
+		if out := g.Out.String(); strings.Contains(out, "- process groups") {
 			t.Errorf("%s without the flag:\n%s", command, out)
 		}
 		g.Run(append(args, flag)...)
-		if out := g.Out.String(); !strings.Contains(out, "ReplaceMisconfiguredPods") || !strings.Contains(out, "the security context differs") {
+		if out := g.Out.String(); !strings.Contains(out, "- process groups") || !strings.Contains(out, "the security context differs") {
 			t.Errorf("%s with the flag:\n%s%s", command, out, &g.Err)
 		}
 	}

@@ -38,7 +38,7 @@ func vaultOfAll(t *testing.T) *commandstest.Vault {
 
 func TestWithBackupsReconcilesClusterBackupsAndRestoresInOrder(t *testing.T) {
 	v := vaultOfAll(t)
-	out := v.Must(exit.ExitNo, "ApplyAgents", "plan", "sample", "--with-backups")
+	out := v.Must(exit.ExitNo, "+ backup agents ", "plan", "sample", "--with-backups")
 	if strings.Contains(out, "another") || strings.Index(out, "sample: ") > strings.Index(out, "fdbbackup/nightly: ") || strings.Index(out, "fdbbackup/nightly: ") > strings.Index(out, "fdbrestore/again: ") {
 		t.Errorf("got %s", out)
 	}

@@ -112,6 +112,11 @@ type ForecastPhase struct {
 	FewestCopies *int `json:"fewestCopies,omitempty"`
 }
 
+// Matters reports whether the phase has an impact on a running database, or creates or deletes pods.
+func (p ForecastPhase) Matters() bool {
+	return p.Impact != plan.NoImpact || p.Kind == plan.KindOf(plan.CreatePod{})
+}
+
 // NodeLoss is what the loss of one more node does.
 type NodeLoss string
 

@@ -138,6 +138,9 @@ type PlanHold struct {
 	Provisional []plan.StageName `json:"provisional,omitempty"`
 }
 
+// IsOrdinary reports whether the stage continues by itself, and nothing is wrong meanwhile.
+func (h PlanHold) IsOrdinary() bool { return !h.ManualIntervention && h.Nature == plan.Ordinary }
+
 // IsAbout reports whether a hold is about a process group or a pod: it is among the subjects,
 // or a check about it refused.
 func (h PlanHold) IsAbout(subject string) bool {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -43,6 +44,18 @@ func (a ChangeCoordinators) Describe() string {
 		words[i] = c.String()
 	}
 	return fmt.Sprintf("change coordinators to %s and store the new connection string", strings.Join(words, " "))
+}
+
+// Hosts returns the hosts of the coordinators; of DNS names the first part, which is that of the pod.
+func (a ChangeCoordinators) Hosts() []string {
+	hosts := make([]string, len(a.Coordinators))
+	for i, c := range a.Coordinators {
+		hosts[i] = c.Host
+		if _, err := netip.ParseAddr(c.Host); err != nil {
+			hosts[i], _, _ = strings.Cut(c.Host, ".")
+		}
+	}
+	return hosts
 }
 
 // Subject implements Action.

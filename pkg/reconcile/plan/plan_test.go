@@ -152,6 +152,31 @@ func TestEveryActionKindIsInTheEffectTable(t *testing.T) {
 	}
 }
 
+func TestEveryActionIsARowOfTheListOfChanges(t *testing.T) {
+	for _, kind := range actionsInSource(t) {
+		if c := plan.ChangeOf(kind, nil); c.Of == kind {
+			t.Errorf("the table of changes lacks %s", kind)
+		}
+	}
+}
+
+func TestAnActionThatCreatesAnObjectAddsIt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		action plan.Action
+		want   plan.Change
+	}{
+		"a new ConfigMap":           {plan.ApplyConfigMap{Create: true}, plan.Change{Sign: plan.Adds, Of: "ConfigMaps", Named: true}},
+		"a changed ConfigMap":       {plan.ApplyConfigMap{}, plan.Change{Sign: plan.Alters, Of: "ConfigMaps", Named: true}},
+		"a new service":             {plan.ApplyService{Verb: plan.CreateService}, plan.Change{Sign: plan.Adds, Of: "services"}},
+		"a removal":                 {plan.MarkForRemoval{}, plan.Change{Sign: plan.Removes, Of: "process groups", Named: true}},
+		"a removal that loses data": {plan.MarkForRemoval{WithoutExclusion: true}, plan.Change{Sign: plan.Removes, Of: "process groups"}},
+	} {
+		if got := plan.ChangeOf(plan.KindOf(tc.action), tc.action); got != tc.want {
+			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
 // actionsInSource are the types that have an effect.
 func actionsInSource(t *testing.T) []string {
 	t.Helper()
