@@ -2,14 +2,42 @@ package ui
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
+
+// What a renderer of tables adds to a style would be shown as text.
+func TestAColoredPlanHasTheTextOfAPlainOne(t *testing.T) {
+	var recorder planned.PlanRecorder
+	recorder.Report(reconcile.StageDecided{Stage: "S", Decision: plan.Decision{Actions: []plan.Action{
+		plan.CreatePod{Group: "storage-1", Name: "sample-storage-1"}, plan.Exclude{Groups: []v1beta2.ProcessGroupID{"storage-2"}},
+	}}})
+	texts := map[bool]string{}
+	for _, color := range []bool{false, true} {
+		var out bytes.Buffer
+		page := layout.NewPage(&out, func() int { return 80 })
+		if err := WritePlan(page, recorder.View(inspect.Metadata{Cluster: "sample"}), PlanOptions{Paint: Paint{Color: color}}); err != nil {
+			t.Fatal(err)
+		}
+		texts[color] = regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(out.String(), "")
+		if color && texts[color] == out.String() {
+			t.Error("no colors")
+		}
+	}
+	if diff := cmp.Diff(texts[false], texts[true]); diff != "" {
+		t.Error(diff)
+	}
+}
 
 // A check of a plan that passes later by itself is no refusal.
 func TestAPlanShowsTemporaryRefusalsAsLaterOrNotYet(t *testing.T) {

@@ -145,5 +145,7 @@ func render(header []string, rows [][]string, gap int) ([]string, error) {
 	if err := table.Render(); err != nil {
 		return nil, fmt.Errorf("format a table: %w", err)
 	}
-	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n"), nil
+	// Styled cells end their styles themselves, which the renderer does not recognize.
+	text := strings.ReplaceAll(b.String(), "\x1b[0m", "")
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), nil
 }
