@@ -60,6 +60,17 @@ func (r *Run) foresee(ctx context.Context, view *planned.PlanView, o PlanOptions
 	return nil
 }
 
+// Foresee adds a forecast of all passes to a preview of this run, from what it has observed; none to a preview with nothing
+// to do.
+func (r *Run) Foresee(ctx context.Context, view *planned.PlanView) error {
+	if !r.hasFuture(*view) {
+		return nil
+	}
+	f, err := r.play(ctx, nil)
+	view.Forecast = &f
+	return err
+}
+
 // simulate adds simulations with failures to a plan with something to do.
 func (r *Run) simulate(ctx context.Context, view *planned.PlanView, times int) error {
 	if times == 0 || !r.hasFuture(*view) {

@@ -161,16 +161,24 @@ func questionAbout(v planned.PlanView) string {
 
 // show shows what a pass would do. The error is why none could do anything.
 func (a *approving) show(ctx context.Context) (planned.PlanView, error) {
-	view, done, err := a.Preview(ctx)
+	view, done, err := a.ToApprove(ctx)
 	if err != nil {
 		return view, err
 	}
-	if !a.Wait { // no later pass follows
-		a.weigh(ctx, &view)
-	} else if err := a.foresee(ctx, &view, a.printed()); err != nil {
-		return view, err
-	}
 	return view, a.showView(view, done)
+}
+
+// ToApprove returns what a prompt is about: what a pass would do, with a forecast where later passes follow.
+func (a *approving) ToApprove(ctx context.Context) (planned.PlanView, reconcile.PassDone, error) {
+	view, done, err := a.Preview(ctx)
+	switch {
+	case err != nil:
+	case a.Wait:
+		err = a.foresee(ctx, &view, a.printed())
+	default: // no later pass follows
+		a.weigh(ctx, &view)
+	}
+	return view, done, err
 }
 
 func (a *approving) showView(view planned.PlanView, done reconcile.PassDone) error {

@@ -126,38 +126,40 @@ func (e *poller) whole(now time.Time) plan.Snapshot {
 // Files in pods are queried as in a pass; nothing is changed.
 func (e *poller) askPreview(ctx context.Context, now time.Time) {
 	e.preview.Begin(now)
-	seen, facts := e.whole(now), e.facts(now)
+	seen, facts, last := e.whole(now), e.facts(now), e.foresight
 	facts.Backups = e.backupsFound
 	e.beside(ctx, func() func() {
 		limited, cancel := context.WithTimeoutCause(ctx, previewLimit, errors.New("no answer within "+previewLimit.String()))
 		defer cancel()
-		view, report, err := e.decide(limited, seen, facts)
+		view, report, next, err := e.decide(limited, seen, facts, last)
 		return func() {
 			now := e.env.Clock.Now()
 			if err != nil {
 				e.preview.end(now, time.Time{}, exit.Explain(exit.CauseOf(limited, err)))
 				return
 			}
-			e.plan, e.why = &view, &report
+			e.plan, e.why, e.foresight = &view, &report, next
 			e.preview.end(now, seen.Now, "")
 			e.showSoon(frameDelay)
 		}
 	})
 }
 
-func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.Facts) (planned.PlanView, why.Report, error) {
+func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.Facts, last foresight) (view planned.PlanView, report why.Report, next foresight, err error) {
 	limited, done := session.LimitedView(ctx)
 	defer done()
 	if err := e.session.Observe(limited, &seen, plan.PodFiles|plan.Coordination); err != nil {
-		return planned.PlanView{}, why.Report{}, err
+		return view, report, last, err
 	}
 	r := apply.Run{
 		Env: e.env, Key: e.key, Session: apply.AlreadySeen{Session: e.session, Seen: seen}, StageList: stages.Cluster(), Seed: e.env.Random(), Gates: live.GateOptions{}, Command: []string{"reconcile", e.key.Name},
 	}
-	view, _, err := r.Preview(ctx)
-	if err != nil {
-		return view, why.Report{}, err
+	if view, _, err = r.Preview(ctx); err != nil {
+		return view, report, last, err
+	}
+	if next, err = last.over(ctx, &r, &view, e.env.Clock.Now); err != nil {
+		return view, report, last, err
 	}
 	e.env.Lookup().WithNodes(ctx, &facts)
-	return view, why.NewReport(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), nil
+	return view, why.NewReport(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), next, nil
 }

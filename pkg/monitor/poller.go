@@ -68,6 +68,7 @@ type observed struct {
 	unread        string // why exclusions or locks could not be read
 	eventList     []corev1.Event
 	plan          *planned.PlanView
+	foresight     foresight
 	why           *why.Report
 	history       *inspect.DrainHistory
 	// earlierLoad and lastLoad are loads of frames before, some seconds apart; nil before the first.

@@ -26,7 +26,7 @@ func (o PlanOptions) forecast(w io.Writer, f *planned.Forecast) error {
 	if f == nil {
 		return nil
 	}
-	layout.Entry(w, o.in(bold, "Forecast:")+" ", forecastSentence(f))
+	layout.Entry(w, o.in(bold, "Forecast:")+" ", ForecastSentence(f))
 	if f.Unavailable != nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (o PlanOptions) phases(f *planned.Forecast) Table {
 	t := Table{NoHeaders: o.NoHeaders, Columns: []layout.Column{{Name: "AFTER"}, {Name: "CHANGE"}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}}
 	for _, p := range f.Phases {
 		if p.Matters() {
-			t.Rows = append(t.Rows, []string{span(p), o.signed(plan.ChangeOf(p.Kind, nil)), PhaseObjects(p), o.impact(p.Impact)})
+			t.Rows = append(t.Rows, []string{PhaseSpan(p), o.signed(plan.ChangeOf(p.Kind, nil)), PhaseObjects(p), o.impact(p.Impact)})
 		}
 	}
 	return t
@@ -66,7 +66,7 @@ func (o PlanOptions) allPhases(f *planned.Forecast) Table {
 	for _, p := range f.Phases {
 		c := plan.ChangeOf(p.Kind, nil)
 		action := o.in(o.signColor(c.Sign), string(c.Sign)) + " " + p.Kind
-		t.Rows = append(t.Rows, []string{span(p), string(p.Stage), action, strconv.Itoa(p.Actions), phrase.Or(phrase.List(p.Groups), phrase.Nothing), string(p.Impact)})
+		t.Rows = append(t.Rows, []string{PhaseSpan(p), string(p.Stage), action, strconv.Itoa(p.Actions), phrase.Or(phrase.List(p.Groups), phrase.Nothing), string(p.Impact)})
 	}
 	return t
 }
@@ -126,8 +126,8 @@ func (o PlanOptions) simulations(w io.Writer, s *planned.Simulations) {
 	}
 }
 
-// span returns when the actions of a phase run.
-func span(p planned.ForecastPhase) string {
+// PhaseSpan returns when the actions of a phase run.
+func PhaseSpan(p planned.ForecastPhase) string {
 	from, to := inSeconds(p.FromSeconds), inSeconds(p.ToSeconds)
 	if from == to {
 		return from
@@ -139,7 +139,8 @@ func inSeconds(s float64) string {
 	return phrase.Duration(time.Duration(s * float64(time.Second)))
 }
 
-func forecastSentence(f *planned.Forecast) string {
+// ForecastSentence returns how a forecast ends.
+func ForecastSentence(f *planned.Forecast) string {
 	size := fmt.Sprintf("in %s with %s", phrase.Count(f.Passes, "pass"), phrase.Count(f.Totals.Actions, "action"))
 	switch f.End {
 	case planned.ForecastComplete:

@@ -27,7 +27,7 @@ func TestAForecastThatDoesNotCompleteHasItsEnd(t *testing.T) {
 			"begun after about 16s, in 1 pass with 1 action; later passes complete it, forecast by --wait",
 		},
 	} {
-		if got := forecastSentence(&tc.forecast); got != tc.want {
+		if got := ForecastSentence(&tc.forecast); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}

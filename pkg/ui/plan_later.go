@@ -69,7 +69,7 @@ func (o PlanOptions) later(w io.Writer, v planned.PlanView) {
 		case h.Follows:
 			follow = append(follow, h.Stage)
 		default:
-			o.oneLine(w, word, string(h.Stage)+waitWords(h))
+			o.oneLine(w, word, string(h.Stage)+WaitWords(h))
 		}
 	}
 	if len(follow) > 0 {
@@ -86,8 +86,8 @@ func (o PlanOptions) oneLine(w io.Writer, label, text string) {
 	layout.Entry(w, label+" ", oneLine(text, layout.Width(w), layout.Cells(label)+1))
 }
 
-// waitWords returns the gates that wait, with what they have and need, and what a stage waits for.
-func waitWords(h planned.PlanHold) string {
+// WaitWords returns the gates that wait, with what they have and need, and what a stage waits for.
+func WaitWords(h planned.PlanHold) string {
 	var gates []string
 	for _, c := range h.Refused {
 		if word := gateWords(c); word != "" && !slices.Contains(gates, word) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -63,7 +63,6 @@ type Proposed struct {
 	tui.Proposal
 	passes *apply.Passes
 	after  func(ctx context.Context, end error) error
-	output *capturedOutput
 	// At is when it was proposed.
 	At time.Time
 }
@@ -72,12 +71,11 @@ type Proposed struct {
 // no plan shows.
 const proposalLasts = 5 * time.Minute
 
-// capturedOutput holds what a command prints and how far its targets are, until a prompt shows
-// it.
+// capturedOutput holds what a command prints before its passes begin, until a proposal shows it. What passes print is
+// their progress, which the dashboard has from their events.
 type capturedOutput struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	targets []inspect.Target // the last progress of each
+	mu   sync.Mutex
+	text bytes.Buffer
 }
 
 func (c *capturedOutput) Write(p []byte) (int, error) {
@@ -86,24 +84,12 @@ func (c *capturedOutput) Write(p []byte) (int, error) {
 	return c.text.Write(p)
 }
 
-// progress replaces the progress of a target.
-func (c *capturedOutput) progress(t inspect.Target) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.targets = slices.DeleteFunc(c.targets, func(earlier inspect.Target) bool { return earlier.ID == t.ID })
-	c.targets = append(c.targets, t)
-}
-
-// lines returns the progress of targets and the output since the last call.
+// lines returns the output since the last call.
 func (c *capturedOutput) lines() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all bytes.Buffer
-	ui.WriteProgress(&all, time.Time{}, nil, c.targets)
-	all.Write(c.text.Bytes())
+	text := strings.TrimRight(c.text.String(), "\n")
 	c.text.Reset()
-	c.targets = nil
-	text := strings.TrimRight(all.String(), "\n")
 	if text == "" {
 		return nil
 	}
@@ -124,11 +110,12 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
-	view, done, err := run.Preview(ctx)
+	p.Words = captured.lines() // what the preview prints meanwhile is its progress
+	view, done, err := run.ToApprove(ctx)
 	if err != nil {
 		return refusedOr(ctx, p, err)
 	}
-	p.Plan, p.Words = &view, captured.lines()
+	p.Plan = &view
 	if len(c.Undo) > 0 {
 		p.Words = append(p.Words, "undo: "+env.Command(c.Undo...))
 	}
@@ -142,7 +129,7 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.Proposed = &Proposed{Proposal: p, passes: run, after: c.after, output: captured, At: a.env.Clock.Now()}
+	a.Proposed = &Proposed{Proposal: p, passes: run, after: c.after, At: a.env.Clock.Now()}
 	return p, nil
 }
 
@@ -189,7 +176,7 @@ func (a *ScreenActions) CarryOut(ctx context.Context, p tui.Proposal, send func(
 	}
 	defer a.running.Done()
 	run := last.passes
-	run.Env.Observer = a.observer(run.Env, p.Ask, last.output, send)
+	run.Env.Observer = a.observer(run.Env, p.Ask, send)
 	run.Approved = apply.Approval{} // a key approves what was shown, even if the command has no prompt
 	run.Approved.Add(*last.Plan)
 	run.Approved.About(run.Seen)
@@ -217,22 +204,22 @@ func untilLeft(ctx context.Context) (context.Context, func()) {
 	return inner, func() { unhook(); cancel(nil) }
 }
 
-// observer sends the events of passes to the TUI, and shows prompts there with the progress
-// that led to them.
-func (a *ScreenActions) observer(env *session.Env, ask tui.Ask, captured *capturedOutput, send func(tui.Entry)) *session.RunObserver {
+// observer sends the events of passes to the TUI, and shows prompts there: first why the approval so far is not enough.
+func (a *ScreenActions) observer(env *session.Env, ask tui.Ask, send func(tui.Entry)) *session.RunObserver {
 	cluster := ask.Cluster
 	sendLine := func(line json.RawMessage) {
 		send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Pass: line})
 	}
+	sendEvent, beyond := ui.Lines(sendLine), &beyondApproval{}
 	return &session.RunObserver{
 		Turn:     a.Turn,
-		Event:    ui.Lines(sendLine),
+		Event:    func(e reconcile.Event) { beyond.report(e); sendEvent(e) },
 		Document: func(document any) { sendLine(ui.Line(document)) },
-		Progress: captured.progress,
+		Progress: func(inspect.Target) {}, // it is in the frames
 		Agrees: func(ctx context.Context, v planned.PlanView, question, typed string) error {
 			answers := make(chan bool, 1)
 			send(tui.Entry{At: a.env.Clock.Now().UTC(), Cluster: cluster, Question: &tui.Question{
-				Text: question, Words: append(captured.lines(), planLines(v)...), Confirm: typed, Answer: func(yes bool) { answers <- yes },
+				Text: question, Words: beyond.words, Plan: &v, Confirm: typed, Answer: func(yes bool) { answers <- yes },
 			}})
 			select {
 			case <-ctx.Done():
@@ -247,13 +234,18 @@ func (a *ScreenActions) observer(env *session.Env, ask tui.Ask, captured *captur
 	}
 }
 
-// planLines returns a plan as the prompt of the command shows it.
-func planLines(v planned.PlanView) []string {
-	var text bytes.Buffer
-	if err := ui.WritePlan(&text, v, ui.PlanOptions{}); err != nil {
-		return []string{err.Error()}
+// beyondApproval notes which action ended the last pass, since nothing approved it.
+type beyondApproval struct{ words []string }
+
+func (b *beyondApproval) report(e reconcile.Event) {
+	done, is := e.(reconcile.PassDone)
+	if !is {
+		return
 	}
-	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	b.words = nil
+	if beyond := new(*reconcile.BeyondPlanError); errors.As(done.Stopped, beyond) {
+		b.words = []string{(*beyond).Error()}
+	}
 }
 
 // ended records a run that ended before its goal was reached.

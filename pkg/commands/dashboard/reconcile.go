@@ -35,9 +35,8 @@ func (r *ReconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 // run runs passes until the user quits. If passes cannot run, the TUI reports that and
 // continues.
 func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
-	captured := &capturedOutput{}
-	env := r.Actions.env.Beside(captured)
-	env.Observer = r.Actions.observer(env, tui.Ask{Cluster: cluster}, captured, send)
+	env := r.Actions.env.Beside(&capturedOutput{})
+	env.Observer = r.Actions.observer(env, tui.Ask{Cluster: cluster}, send)
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.Actions.namespace, Name: cluster}

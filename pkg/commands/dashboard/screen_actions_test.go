@@ -25,7 +25,7 @@ type pressed struct {
 	lines []string
 	// yes is what is answered to what passes ask.
 	yes       bool
-	requested []string
+	questions []tui.Question
 }
 
 func atTheScreen(t *testing.T) *pressed {
@@ -51,7 +51,7 @@ func (k *pressed) send(e tui.Entry) {
 		k.lines = append(k.lines, string(e.Pass))
 		return
 	}
-	k.requested = append(k.requested, e.Question.Words...)
+	k.questions = append(k.questions, *e.Question)
 	e.Question.Answer(k.yes)
 }
 
@@ -173,16 +173,49 @@ func TestTheDashboardReplacesAProcessGroup(t *testing.T) {
 	if k.Out.Len()+k.Err.Len() > 0 {
 		t.Errorf("something was printed while the TUI is up: %s%s", &k.Out, &k.Err)
 	}
-	if !strings.Contains(strings.Join(k.requested, "\n"), "plan") || len(k.requested) == 0 {
-		t.Error("passes went beyond the approved plan without a prompt")
+	if len(k.questions) > 0 {
+		t.Errorf("a prompt for what the forecast of the proposal had: %v", k.questions[0].Words)
 	}
-	if strings.Contains(strings.Join(k.requested, "\n"), "still waiting") {
-		t.Errorf("a prompt includes earlier reasons to wait: %s", strings.Join(k.requested, "\n"))
+}
+
+// The user reads the same plan and forecast before both, and is prompted as often.
+func TestAKeyPromptsAsOftenAsItsCommand(t *testing.T) {
+	for verb, subjects := range map[string]func(k *pressed) []string{
+		"replace": func(k *pressed) []string { return []string{k.storage()} },
+		"exclude": func(k *pressed) []string { return []string{k.storage()} },
+		"restart": func(k *pressed) []string { return []string{k.storage()} },
+		"drain":   func(k *pressed) []string { return []string{k.NodeOf(v1beta2.ProcessClassStorage)} },
+		"change coordinators": func(k *pressed) []string {
+			return []string{string(k.Cluster.Resource.Status.ProcessGroups[0].ProcessGroupID)}
+		},
+	} {
+		t.Run(verb, func(t *testing.T) {
+			k, typed := atTheScreen(t), atTheScreen(t)
+			k.yes, typed.Input = true, new("y\ny\ny\ny\ny\n")
+			p := k.propose(verb, subjects(k)...)
+			if p.Refused != "" {
+				t.Fatal(p.Refused)
+			}
+			typed.Run(strings.Fields(p.CommandLine)[2:]...)
+			prompts := strings.Count(typed.Err.String(), "[y/N]")
+			foresees := strings.Contains(typed.Err.String(), "Forecast: ")
+			if err := k.CarryOut(t.Context(), p, k.send); err != nil {
+				t.Error(err)
+			}
+			if got := 1 + len(k.questions); got != prompts || p.Plan.Foresees() != foresees {
+				t.Errorf("%d prompts, forecast %t; the command has %d, forecast %t: %s", got, p.Plan.Foresees(), prompts, foresees, &typed.Err)
+			}
+			if len(k.Changes()) != len(typed.Changes()) {
+				t.Errorf("did %v, the command %v", k.Changes(), typed.Changes())
+			}
+		})
 	}
 }
 
 func TestDashboardActionsBeyondTheProposalRequireApproval(t *testing.T) {
 	k := atTheScreen(t)
+	other := k.Cluster.Resource.Status.ProcessGroups[0]
+	k.MeddleAfter(1, func(*v1beta2.FoundationDBCluster) { k.Cluster.KillPod(other.PodName(k.Cluster.Resource)) })
 	p := k.propose("replace", k.storage())
 	k.Cluster.Acted = nil
 	err := k.CarryOut(t.Context(), p, k.send)
@@ -190,12 +223,19 @@ func TestDashboardActionsBeyondTheProposalRequireApproval(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, a := range k.Cluster.Acted {
-		if kind := plan.KindOf(a); kind == "Exclude" || kind == "DeleteGroupObjects" {
+		if create, is := a.(plan.CreatePod); is && create.Group == other.ProcessGroupID {
 			t.Errorf("%s, which was not approved", a.Describe())
 		}
 	}
 	if k.Cluster.Locked() {
 		t.Error("the lock is kept")
+	}
+	if len(k.questions) != 1 {
+		t.Fatalf("%d questions", len(k.questions))
+	}
+	q := k.questions[0]
+	if len(q.Words) != 1 || !strings.Contains(q.Words[0], "which is not in the approved plan") || q.Plan == nil || len(q.Plan.Items) == 0 {
+		t.Errorf("the prompt has %q and the plan %+v", q.Words, q.Plan)
 	}
 }
 
@@ -352,7 +392,7 @@ func TestDashboardPassesRequireApprovalAndPermissions(t *testing.T) {
 			if k.Cluster.Resource.Status.Configured != tc.yes {
 				t.Errorf("configured %t: %s", k.Cluster.Resource.Status.Configured, strings.Join(k.lines, "\n"))
 			}
-			if tc.yes && len(k.requested) == 0 {
+			if tc.yes && (len(k.questions) == 0 || k.questions[0].Plan == nil) {
 				t.Error("no prompt")
 			}
 			for _, line := range k.lines {

@@ -32,6 +32,32 @@ func randomNumber() uint64 {
 // understands.
 func Styled(sgr, text string) string { return mark + sgr + "m" + Clean(text) + mark + "0m" }
 
+// Piece is a part of a text in one style.
+type Piece struct {
+	// SGR are the parameters of the style; empty for none.
+	SGR  string
+	Text string
+}
+
+// Pieces returns the parts of a text by the styles of Styled.
+func Pieces(text string) (all []Piece) {
+	add := func(sgr, part string) {
+		if part != "" {
+			all = append(all, Piece{sgr, part})
+		}
+	}
+	sgr, last := "", 0
+	for _, at := range styles.FindAllStringSubmatchIndex(text, -1) {
+		add(sgr, text[last:at[0]])
+		if sgr = text[at[2]:at[3]]; sgr == "0" {
+			sgr = ""
+		}
+		last = at[1]
+	}
+	add(sgr, text[last:])
+	return all
+}
+
 // Clean returns text as it may be shown: its secrets are hidden, and its control characters shown instead of sent,
 // except for styles of Styled.
 func Clean(text string) string { return visible(redact.Text(text)) }

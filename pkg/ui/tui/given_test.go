@@ -12,6 +12,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
@@ -241,8 +242,17 @@ func plannedFrom(doc inspect.Document) *planned.PlanView {
 			{Number: 2, Stage: "ExcludeInstances", ActionRecord: record("Exclude", "storage-1", "exclude storage-1", plan.DataMove), Preconditions: planned.Preconditions{Lease: true, Lock: true}, Provisional: []plan.StageName{"AddPods"}},
 		},
 		Holds: []planned.PlanHold{
-			{Stage: "UpdatePods", HoldRecord: inspect.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Refused: []plan.Check{refused}},
-			{Stage: "ChangeCoordinators", HoldRecord: inspect.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}},
+			{Stage: "UpdatePods", HoldRecord: inspect.HoldRecord{Reason: "stateless-2 has to be recreated; none is deleted now", RetryAfterSeconds: new(30.0)}, Nature: plan.Ordinary, Refused: []plan.Check{refused}},
+			{Stage: "ChangeCoordinators", HoldRecord: inspect.HoldRecord{Reason: "too few processes may be coordinators", ManualIntervention: true}, Nature: plan.Problem},
+		},
+		Changes: []planned.SettingChange{{Setting: "version", From: new("7.3.79"), To: new("7.3.80")}},
+		Forecast: &planned.Forecast{
+			End: planned.ForecastComplete, Passes: 9, Seconds: 540, Totals: planned.ForecastTotals{Actions: 12, PodsNow: 12, PodsAtPeak: 13, PodsAtEnd: 12, PodsCreated: 1, PodsDeleted: 1, MovedBytes: 3 << 30},
+			Phases: []planned.ForecastPhase{
+				{Stage: "AddPods", Kind: "CreatePod", FromSeconds: 2, ToSeconds: 2, Actions: 1, Groups: []v1beta2.ProcessGroupID{"storage-6"}, Impact: plan.NoImpact, Summary: "create pod sample-storage-6"},
+				{Stage: "ExcludeInstances", Kind: "Exclude", FromSeconds: 40, ToSeconds: 300, Actions: 1, Groups: []v1beta2.ProcessGroupID{"storage-1"}, Impact: plan.DataMove, Summary: "exclude storage-1", FewestCopies: new(1)},
+			},
+			Assumed: planned.ForecastAssumptions{PodStartSeconds: 20, MoveBytesPerSecond: 50 << 20},
 		},
 	}
 }

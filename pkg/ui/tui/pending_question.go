@@ -40,8 +40,11 @@ func (m model) questionText() []line {
 	}
 	q := m.questions[0]
 	lines := []line{heading(q.cluster + ": " + q.Text)}
-	for _, text := range cells.Squeezed(q.Words, m.width-len("  ")) {
-		lines = append(lines, styledLine(plain, "  "+text))
+	for _, text := range cells.Squeezed(q.Words, m.width-len(indent)) {
+		lines = append(lines, styledLine(plain, indent+text))
+	}
+	if q.Plan != nil {
+		lines = append(lines, planText(*q.Plan, m.width)...)
 	}
 	return append(lines, styledLine(faint, "  esc goes back without an answer; a returns here"))
 }

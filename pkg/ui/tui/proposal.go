@@ -3,29 +3,35 @@ package tui
 import (
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
+
+// indent is that of text in a pane.
+const indent = "  "
+
+// planText returns a plan as the command prints it.
+func planText(v planned.PlanView, width int) []line {
+	var lines []line
+	for _, pieces := range ui.PlanLines(v, width-len(indent)) {
+		l := line{styled(plain, indent)}
+		for _, p := range pieces {
+			l = append(l, styled(p.Tone, p.Text))
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
 
 // proposalLines returns what a command would do, as the command itself prints it.
 func proposalLines(p Proposal, width int) []line {
 	var lines []line
-	for _, text := range cells.Squeezed(p.Words, width-len("  ")) {
-		lines = append(lines, styledLine(plain, "  "+text))
-	}
 	if p.Plan != nil {
-		lines = append(lines, heading("Plan"))
-		for _, c := range p.Plan.Refused() {
-			lines = append(lines, checkLines(c)...)
-		}
-		for _, item := range p.Plan.Items {
-			lines = append(lines, line{styled(plain, "  → "+string(item.Stage)+"  "), styled(plain, item.Summary)})
-			if item.Impact != "none" {
-				lines = append(lines, fact("", "impact: "+string(item.Impact)))
-			}
-		}
-		for _, h := range p.Plan.Holds {
-			lines = append(lines, line{styled(warn, "  "+markWarn+" "), styled(plain, string(h.Stage)+"  "), styled(warn, h.Reason)})
-		}
+		lines = append(lines, planText(*p.Plan, width)...)
+	}
+	for _, text := range cells.Squeezed(p.Words, width-len(indent)) {
+		lines = append(lines, styledLine(plain, indent+text))
 	}
 	if p.CommandLine != "" {
 		lines = append(lines, heading("Equivalent command"), styledLine(plain, "  "+p.CommandLine))

@@ -6,84 +6,185 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// planPage shows what the next pass would do, which stages wait, and for which gate.
+// planPage shows what passes would change, what continues later, the settings that change, and the forecast.
 func planPage(s clusterView) page {
 	v := s.snapshot().Plan
 	if v == nil {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
 	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []layout.Column{
-		{Name: " "}, {Name: "STAGE", Min: 12}, {Name: "WHAT", Min: 20}, {Name: "HAVE", Min: 8, Drop: 80}, {Name: "NEED", Min: 8, Drop: 70}, {Name: "GATE", Drop: 60}, {Name: "IMPACT", Min: 6, Drop: 110},
+		{Name: " "}, {Name: "CHANGE", Min: 8}, {Name: "WHAT", Min: 32}, {Name: "IMPACT", Optional: true}, {Name: "WHY", Roomy: true, Optional: true},
 	}}
 	for _, c := range v.Refused() {
-		p.rows = append(p.rows, checkRow("before all stages", c))
+		p.rows = append(p.rows, refusedRow(c))
 	}
+	var later []row
 	for i, h := range v.Holds {
-		p.rows = append(p.rows, holdRows(i, h)...)
+		if r := holdRow(i, h); h.IsOrdinary() {
+			later = append(later, r)
+		} else {
+			p.rows = append(p.rows, r)
+		}
 	}
-	for _, item := range v.Items {
-		p.rows = append(p.rows, itemRow(item))
+	for _, g := range v.ChangeGroups() {
+		p.rows = append(p.rows, changeRow(g))
+	}
+	p.rows = append(p.rows, later...)
+	p.addList([]layout.Column{{Name: " "}, {Name: "SETTING"}, {Name: "NOW → DESIRED", Min: 16}}, settingRows(v.Changes))
+	if f := v.Forecast; f != nil {
+		p.addList([]layout.Column{{Name: " "}, {Name: "AFTER"}, {Name: "CHANGE"}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}, phaseRows(*f))
+		p.addList([]layout.Column{{Name: " "}, {Name: "FORECAST"}, {Name: "OF ALL PASSES", Min: 24}}, forecastRows(f))
 	}
 	return p
 }
 
+// planSummary returns the totals of the plan.
 func (s clusterView) planSummary(v planned.PlanView) line {
-	l := line{styled(plain, phrase.Count(len(v.Items), "action")+" to do")}
-	if len(v.Holds) > 0 {
-		l = append(l, styled(warn, fmt.Sprintf(", %s: %s", phrase.Count(len(v.Holds), "stage")+phrase.Either(len(v.Holds), " waits", " wait, the first"), v.MainHold().Stage)))
+	var l line
+	for _, part := range ui.PlanTotals(v) {
+		t := toneOfSign(part.Sign)
+		if part.Bad {
+			t = bad
+		}
+		l = append(l, styled(t, part.Text), styled(plain, "  "))
 	}
-	if n := len(v.Refused()); n > 0 {
-		l = append(l, styled(bad, ", no pass may start"))
+	if len(l) == 0 {
+		l = line{styled(plain, phrase.Count(len(v.Items), "action")+" to do ")}
 	}
-	return append(l, styled(faint, " · previewed "+s.age(v.AsOf)+" ago"))
+	return append(l, styled(faint, "· previewed "+s.age(v.AsOf)+" ago"))
 }
 
-// checkRow returns the row of a gate that refused, with the current and the required value.
-func checkRow(step string, c plan.Check) row {
-	return row{key: step + " " + c.Key(), tone: bad, more: func(clusterView) []line { return append([]line{heading(step)}, checkLines(c)...) }, cells: []span{
-		styled(bad, markBad), styled(plain, step), styled(bad, c.Text()), styled(bad, phrase.Or(c.Have, phrase.Nothing)), styled(plain, phrase.Or(c.Need, phrase.Nothing)), styled(bad, phrase.Or(string(c.Gate), phrase.Nothing)), styled(plain, phrase.Nothing),
+func toneOfSign(s plan.Sign) tone {
+	switch s {
+	case plan.Adds:
+		return good
+	case plan.Removes:
+		return bad
+	case plan.Alters:
+		return warn
+	default:
+		return strong
+	}
+}
+
+// refusedRow is a gate that keeps a pass from starting.
+func refusedRow(c plan.Check) row {
+	t := toneOfCheck(c)
+	return row{key: "gate " + c.Key(), tone: t, more: func(clusterView) []line { return append([]line{heading("Before all stages")}, checkLines(c)...) }, cells: []span{
+		styled(t, t.Mark()), styled(t, "refused"), styled(t, inspect.CheckWords(c)),
 	}}
 }
 
-// holdRows returns a stage that waits, and below it the gates for which it waits.
-func holdRows(i int, h planned.PlanHold) []row {
-	t, what := warn, "waits: "+h.Reason
-	if h.ManualIntervention {
-		t, what = bad, "blocked: "+h.Reason
+// holdRow is a stage that waits. What continues by itself is no problem.
+func holdRow(i int, h planned.PlanHold) row {
+	t, mark, word := warn, markWarn, "waits"
+	switch {
+	case h.ManualIntervention:
+		t, mark, word = bad, markBad, "blocked"
+	case h.IsOrdinary():
+		t, mark, word = faint, " ", "later"
 	}
-	rows := []row{{key: fmt.Sprintf("hold %d %s", i, h.Stage), tone: t, more: func(clusterView) []line { return aboutHold(h) }, cells: []span{
-		styled(t, t.Mark()), styled(strong, string(h.Stage)), styled(t, what), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing),
-	}}}
-	for n, c := range h.Refused {
-		r := checkRow("└ "+string(h.Stage), c)
-		r.key = fmt.Sprintf("%s %d %d", r.key, i, n)
-		rows = append(rows, r)
+	return row{key: fmt.Sprintf("hold %d %s", i, h.Stage), tone: t, more: func(clusterView) []line { return aboutHold(h) }, cells: []span{
+		styled(t, mark), styled(t, word), styled(t, string(h.Stage)+ui.WaitWords(h)),
+	}}
+}
+
+// changeRow is the same action on one or more objects.
+func changeRow(g planned.ChangeGroup) row {
+	impact, what := "", g.Of
+	if g.Impact != plan.NoImpact {
+		impact = string(g.Impact)
+	}
+	if g.IsProvisional() {
+		what += "*"
+	}
+	return row{key: strconv.Itoa(g.Items[0].Number) + " " + string(g.Stage), more: func(clusterView) []line { return aboutChange(g) }, cells: []span{
+		styled(toneOfSign(g.Sign), string(g.Sign)), styled(plain, what), styled(plain, g.Objects(maxObjects)), styled(warn, impact), styled(faint, g.Reason()),
+	}}
+}
+
+// maxObjects is how many objects a row names.
+const maxObjects = 8
+
+func settingRows(all []planned.SettingChange) []row {
+	var rows []row
+	for i, c := range planned.MergedSettings(all) {
+		values := valueWords(c.From) + " → " + valueWords(c.To)
+		rows = append(rows, row{key: fmt.Sprintf("setting %d %s", i, c.Setting), cells: []span{
+			styled(warn, string(plan.Alters)), styled(plain, c.Setting), styled(plain, values),
+		}})
 	}
 	return rows
 }
 
-func itemRow(item planned.PlanItem) row {
-	what := item.Summary
-	if len(item.Provisional) > 0 {
-		what = "* " + what
+func valueWords(value *string) string {
+	if value == nil {
+		return phrase.Nothing
 	}
-	gate := phrase.Nothing
-	if item.Preconditions.Lock {
-		gate = string(plan.GateLock)
+	return *value
+}
+
+// phaseRows are the changes of all passes that have an impact or create pods.
+func phaseRows(f planned.Forecast) []row {
+	var rows []row
+	for i, p := range f.Phases {
+		if !p.Matters() {
+			continue
+		}
+		c, impact := plan.ChangeOf(p.Kind, nil), ""
+		if p.Impact != plan.NoImpact {
+			impact = string(p.Impact)
+		}
+		rows = append(rows, row{key: fmt.Sprintf("phase %d %s", i, p.Kind), more: func(clusterView) []line { return aboutPhase(p) }, cells: []span{
+			styled(toneOfSign(c.Sign), string(c.Sign)), styled(plain, ui.PhaseSpan(p)), styled(plain, c.Of), styled(plain, ui.PhaseObjects(p)), styled(warn, impact),
+		}})
 	}
-	t := plain
-	if item.Impact != plan.NoImpact {
-		t = warn
+	return rows
+}
+
+func aboutPhase(p planned.ForecastPhase) []line {
+	lines := []line{
+		heading(p.Summary), fact("stage", string(p.Stage)), fact("action", p.Kind), fact("after", ui.PhaseSpan(p)), fact("actions", strconv.Itoa(p.Actions)),
+		fact("impact", string(p.Impact)), fact("objects", phrase.Or(phrase.List(p.Groups), phrase.Nothing)),
 	}
-	return row{key: strconv.Itoa(item.Number) + " " + string(item.Stage), more: func(clusterView) []line { return aboutItem(item) }, cells: []span{
-		styled(plain, "→"), styled(plain, string(item.Stage)), styled(plain, what), styled(plain, phrase.Nothing), styled(plain, phrase.Nothing), styled(plain, gate), styled(t, string(item.Impact)),
-	}}
+	if p.FewestCopies != nil {
+		lines = append(lines, fact("copies", strconv.Itoa(*p.FewestCopies)+" at least"))
+	}
+	return lines
+}
+
+// forecastRows are how the forecast ends, its sums, and what it rests on.
+func forecastRows(f *planned.Forecast) []row {
+	facts := [][2]string{{"end", ui.ForecastSentence(f)}}
+	if f.Unavailable == nil {
+		facts = append(facts, ui.ForecastFacts(f)...)
+	}
+	var rows []row
+	for i, pair := range facts {
+		rows = append(rows, row{key: fmt.Sprintf("forecast %d %s", i, pair[0]), more: func(clusterView) []line {
+			return []line{heading(pair[0]), {styled(plain, indent), styled(plain, pair[1])}}
+		}, cells: []span{
+			styled(plain, " "), styled(faint, pair[0]), styled(plain, pair[1]),
+		}})
+	}
+	return rows
+}
+
+// aboutChange returns the actions of a row, each with its checks.
+func aboutChange(g planned.ChangeGroup) []line {
+	var lines []line
+	for _, item := range g.Items {
+		lines = append(lines, aboutItem(item)...)
+	}
+	return lines
 }
 
 func aboutHold(h planned.PlanHold) []line {
@@ -114,12 +215,21 @@ func aboutItem(item planned.PlanItem) []line {
 	return lines
 }
 
+// toneOfCheck is the severity of a check: one that passes later by itself is a wait.
+func toneOfCheck(c plan.Check) tone {
+	switch {
+	case c.OK:
+		return good
+	case c.Nature() == plan.Ordinary:
+		return warn
+	default:
+		return bad
+	}
+}
+
 // checkLines returns a gate with the current and the required value.
 func checkLines(c plan.Check) []line {
-	t := bad
-	if c.OK {
-		t = good
-	}
+	t := toneOfCheck(c)
 	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(plain, strings.TrimSpace(string(c.Gate)+" ")), styled(plain, " "+c.Text())}}
 	if c.Have != "" || c.Need != "" {
 		lines = append(lines, fact("", "have "+phrase.Or(c.Have, phrase.UnknownCell)+", need "+phrase.Or(c.Need, phrase.UnknownCell)))

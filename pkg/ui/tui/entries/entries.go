@@ -138,8 +138,10 @@ type Proposal struct {
 type Question struct {
 	// Text is the question, in one sentence.
 	Text string
-	// Words are its details, one line each.
+	// Words are why it is raised, one line each; none for the first one of a run.
 	Words []string
+	// Plan is what is to be approved; null for a question about something else.
+	Plan *planned.PlanView
 	// Confirm is the text to type for yes: y, or the name of the cluster if data can be lost.
 	// Empty is y.
 	Confirm string
