@@ -57,6 +57,9 @@ func (m model) mapFits(s clusterView) bool {
 
 // toggleMap shows or hides the map.
 func (m model) toggleMap() (model, tea.Cmd) {
+	if m.view != viewGroups {
+		return m.notify(plain, "the map is above the process groups, view 1"), nil
+	}
 	m.choice.noMap = !m.choice.noMap
 	s := m.clusterView()
 	if !m.choice.noMap && s.frame != nil && !m.mapFits(s) {

@@ -18,6 +18,7 @@ func TestTheMapHeadsTheProcessGroupsWhereThereIsRoom(t *testing.T) {
 		"a key hides it":                     {120, 40, []string{"m"}, false},
 		"and shows it again":                 {120, 40, []string{"m", "m"}, true},
 		"another view":                       {120, 40, []string{"2"}, false},
+		"the key does nothing in another":    {120, 40, []string{"2", "m", "1"}, true},
 		"a pane":                             {120, 40, []string{"enter"}, false},
 		"the past":                           {120, 40, []string{"["}, true},
 	}
