@@ -1,22 +1,17 @@
 package ui
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // phases are the phases of a replacement, by the initial of each state.
 func phases(states string) []reconcile.Phase {
@@ -89,17 +84,5 @@ func TestAnOperationIsShownFromItsMarkToItsEnd(t *testing.T) {
 			}
 		}
 	}
-	golden := filepath.Join("testdata", t.Name()+".golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.RequireEqual(t, []byte(b.String()))
 }

@@ -99,8 +99,7 @@ func TestAResumeHintRepeatsEveryFlagThatWasTyped(t *testing.T) {
 		"none but approval and wait":    {},
 		"a reason with blanks":          {[]string{"--reason", "CHG-42 slow disk"}, []string{"--reason", "'CHG-42 slow disk'"}},
 		"an interval":                   {[]string{"--interval", "2s"}, []string{"--interval", "2s"}},
-		"short flags and those of all":  {[]string{"-o", "json", "-v", "1", "--request-timeout", "7s"}, []string{"--output", "json", "--v", "1", "--request-timeout", "7s"}},
-		"a boolean":                     {[]string{"-q"}, []string{"--quiet"}},
+		"a short flag and those of all": {[]string{"-v", "1", "--color", "never", "--request-timeout", "7s"}, []string{"--v", "1", "--color", "never", "--request-timeout", "7s"}},
 		"what the change repeats, once": {[]string{"--skip", "UpdateLabels", "--coexist"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
