@@ -85,7 +85,6 @@ var textFields = []string{"Question", "Evidence", "Reason", "Detail", "Brief", "
 // how often they do. The numbers may only fall.
 var proseDecides = map[string]int{
 	"pkg/commands/cmdutil/group_ids.go":     1, // a listing of Kubernetes
-	"pkg/commands/cmdutil/poll.go":          1, // prints a line once
 	"pkg/fdb/admin/admintest/transcript.go": 1, // recorded commands
 	"pkg/fdb/admin/backup_store.go":         1, // the output of a tool of FoundationDB
 	"pkg/reconcile/safety/clean_bounce.go":  1, // a reason that FoundationDB defines

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -146,7 +148,12 @@ func (p *pacing) renewOperation(ctx context.Context, waitingFor string) {
 }
 
 func (p *pacing) operationProgress(waitingFor string) reconcile.OperationProgress {
-	now := reconcile.OperationProgress{Passes: p.count, Actions: p.acted, Targets: len(p.targets), WaitingFor: waitingFor}
+	now := p.published.observed
+	now.Passes, now.Actions, now.Targets, now.WaitingFor = p.count, p.acted, len(p.targets), waitingFor
+	now.AskedAt, now.ExpectedAt = p.published.askedAt, p.expectedAt
+	if hold := p.why.Hold(p.Last); hold != nil && waitingFor != "" {
+		now.Hold, now.HoldSubjects = hold.Code, hold.Subjects
+	}
 	for _, t := range p.targets {
 		if t.Reached {
 			now.Reached++
@@ -156,6 +163,38 @@ func (p *pacing) operationProgress(waitingFor string) reconcile.OperationProgres
 		now.Targets, now.Reached = steps.Work, min(p.acted, steps.Work)
 	}
 	return now
+}
+
+// published is what others see of an operation beside what its run counts.
+type published struct {
+	// observed are the phases of process groups, as of the last pass.
+	observed reconcile.OperationProgress
+	drains   inspect.DrainHistory
+	// askedAt is since when the run waits for an answer of its user; nil while it does not.
+	askedAt *time.Time
+}
+
+// observe computes the phases of the operation from what a pass knew at its end.
+func (p *pacing) observe(s plan.Snapshot) {
+	if s.Cluster == nil || p.Run.ResourceKind != nil || !p.Wait {
+		return
+	}
+	p.published.drains.Gap = drainGap
+	p.published.observed = session.Judged(inspect.Facts{}, s).Observed(reconcile.OperationProgress{}, &p.published.drains)
+}
+
+// drainGap is the minimum interval between two samples of the data that moves.
+const drainGap = 5 * time.Second
+
+// askAgain prompts for the approval of what was not shown before. Others see since when the run waits for the answer.
+func (p *pacing) askAgain(ctx context.Context) error {
+	p.published.askedAt = inspect.Known(p.Env.Clock.Now().Truncate(time.Second))
+	p.renewOperation(ctx, "")
+	defer func() {
+		p.published.askedAt = nil
+		p.renewOperation(ctx, "")
+	}()
+	return p.ask(ctx)
 }
 
 // aborted returns the error of a command whose operation another user aborted: what is not done, and how

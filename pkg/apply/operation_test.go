@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -118,6 +119,27 @@ func TestACommandThatWaitsIsAnOperation(t *testing.T) {
 				t.Errorf("progress %+v", s.reported)
 			}
 		})
+	}
+}
+
+// Others see why it waits by a code, and since when it waits for its user.
+func TestOthersSeeWhatAnOperationWaitsFor(t *testing.T) {
+	s := &operating{}
+	p, clock := passesOf(s, &strings.Builder{}, ChangeFlags{Wait: true})
+	ctx, end := p.beginOperation(t.Context())
+	defer end()
+	p.why.Report(reconcile.StageDecided{Stage: "AddPods", Decision: plan.Decision{Hold: &plan.Hold{Code: plan.HoldPodsPending, Subjects: []string{"storage-2"}}}})
+	p.why.Report(reconcile.StageDone{Stage: "AddPods", Outcome: reconcile.Waiting, Reason: "pods start"})
+	p.published.observed = reconcile.OperationProgress{ReplacementsTotal: 1}
+	p.renewOperation(ctx, "AddPods: pods start")
+	if want := (reconcile.OperationProgress{WaitingFor: "AddPods: pods start", Hold: plan.HoldPodsPending, HoldSubjects: []string{"storage-2"}, ReplacementsTotal: 1}); !s.reported.Equal(want) {
+		t.Errorf("others see %+v", s.reported)
+	}
+	asked := clock.Now()
+	p.published.askedAt = &asked
+	p.renewOperation(ctx, "")
+	if s.reported.AskedAt == nil || s.reported.Hold != "" {
+		t.Errorf("while it waits for an answer others see %+v", s.reported)
 	}
 }
 

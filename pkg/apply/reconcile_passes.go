@@ -79,6 +79,8 @@ type approving struct {
 	Approved Approval
 	// progress shows on a terminal what passes do; nil where the text alone does.
 	progress *ui.Progress
+	// expectedAt is when everything is done by the approved forecast; nil without one.
+	expectedAt *time.Time
 }
 
 // pacing decides whether another pass runs, and when.
@@ -88,6 +90,7 @@ type pacing struct {
 	lastReason string    // identifies what was last printed to wait
 	next       *nextPass // what follows the last pass; nil where nothing does
 	lastRead   lastRead
+	published  published
 
 	// changes end the wait between two passes early; nil for passes that wait in another way.
 	changes *changes
@@ -134,7 +137,7 @@ func (a *approving) ask(ctx context.Context) error {
 	}
 	a.Approved.Add(view)
 	if f := view.Forecast; f != nil && f.End == planned.ForecastComplete {
-		a.progress.Expect(time.Duration(f.Seconds * float64(time.Second)))
+		a.expectedAt = inspect.Known(a.Env.Clock.Now().Add(time.Duration(f.Seconds * float64(time.Second))).Truncate(time.Second))
 	}
 	return nil
 }
@@ -225,6 +228,7 @@ func (p *Passes) once(ctx context.Context) error {
 	done, err := pass.Run(ctx)
 	s, known := pass.Current(plan.Database)
 	p.lastRead = lastRead{database: s.Database, known: known}
+	p.observe(s)
 	if done.Acted > 0 {
 		p.Approved.Passed()
 	} else if done.Interrupted && len(done.Housekeeping) == 0 { // it may not have got there
@@ -307,6 +311,7 @@ func (p *pacing) settle(ctx context.Context) *nextPass {
 		p.waitFor(p.amongOthers(reason))
 	}
 	p.lastReason = key
+	p.progress.Operation(p.operationProgress(reason))
 	p.progress.Wait(reason)
 	p.renewOperation(ctx, reason)
 	return &nextPass{p.restAfter(), reason}

@@ -241,7 +241,7 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 			return nil
 		}
 		p.Env.Logf("%s", p.amongOthers(beyond.Error()))
-		if err := p.ask(ctx); err != nil {
+		if err := p.askAgain(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
 	}

@@ -30,6 +30,19 @@ func (v OperationView) Words(now time.Time) []string {
 	return words
 }
 
+// Key identifies what an operation does now, without what changes all the time: bytes, rates, counts and durations.
+func (v OperationView) Key() string {
+	p := v.Progress
+	key := fmt.Sprintf("%s %d/%d %t %s %v", v.ID, p.Reached, p.Targets, p.AskedAt != nil, p.Hold, p.HoldSubjects)
+	for _, r := range p.Replacements {
+		key += fmt.Sprintf(" %s %v", r.ID, r.Phases)
+		if r.Blocker != nil {
+			key += " " + r.Blocker.Group + " " + r.Blocker.Code
+		}
+	}
+	return key
+}
+
 // movingWords returns what moves or is blocked, of a few process groups.
 func movingWords(all []reconcile.Replacement) []string {
 	const most = 2

@@ -188,6 +188,38 @@ func TestWhatIsUnknownOfADrainIsNotShownAsNothing(t *testing.T) {
 	}
 }
 
+// What waits for its user is not what its run does not report.
+func TestAnOperationThatWaitsForItsUserIsNotLost(t *testing.T) {
+	asked := noon.Add(-6 * time.Minute)
+	v := OperationView{Holder: "ann@laptop", Active: true, Progress: reconcile.OperationProgress{AskedAt: &asked, Targets: 1, WaitingFor: "data"}}
+	if got, want := strings.Join(v.Words(noon), ", "), "waiting for an answer of ann@laptop for 6m, 0 of 1 done"; got != want || v.state() != "awaiting-answer" {
+		t.Errorf("%s: %s, want %s", v.state(), got, want)
+	}
+	key := v.Key()
+	v.Progress.AskedAt = nil
+	if v.state() != "active" || v.Key() == key {
+		t.Errorf("after the answer: %s, %s", v.state(), v.Key())
+	}
+	if v.Active = false; v.state() != "lost" {
+		t.Errorf("its run does not report: %s", v.state())
+	}
+}
+
+// A line for each phase, and none for each byte.
+func TestTheKeyOfAnOperationChangesWithItsPhases(t *testing.T) {
+	r := reconcile.Replacement{ID: "storage-1", LeftBytes: new(int64(9)), Phases: []reconcile.Phase{{Name: reconcile.PhaseDrained, State: reconcile.PhaseRunning}}}
+	of := func(r reconcile.Replacement) string {
+		return OperationView{Progress: reconcile.OperationProgress{Replacements: []reconcile.Replacement{r}}}.Key()
+	}
+	less, done, blocked := r, r, r
+	less.LeftBytes = new(int64(1))
+	done.Phases = []reconcile.Phase{{Name: reconcile.PhaseDrained, State: reconcile.PhaseDone}}
+	blocked.Blocker = &reconcile.Blocker{Group: "storage-9", Code: "unscheduled"}
+	if of(less) != of(r) || of(done) == of(r) || of(blocked) == of(r) {
+		t.Errorf("%s, less left: %s, done: %s, blocked: %s", of(r), of(less), of(done), of(blocked))
+	}
+}
+
 func TestAPlannedReplacementHeadsTheStatus(t *testing.T) {
 	heals := func(f *Facts) {
 		f.exclude("storage-1")

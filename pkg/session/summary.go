@@ -16,7 +16,7 @@ import (
 type Summary struct {
 	Ends []stageEnd
 	next int // index of the stage that ends next
-	hold string
+	hold *plan.Hold
 }
 
 type stageEnd struct {
@@ -24,8 +24,8 @@ type stageEnd struct {
 	stage   plan.StageName
 	reason  string
 	follows bool
-	aside   bool   // see plan.Hold
-	hold    string // identifies the hold whatever its words; see ui.HoldKey
+	aside   bool       // see plan.Hold
+	hold    *plan.Hold // nil for none
 }
 
 func (s *Summary) Report(e reconcile.Event) {
@@ -49,7 +49,7 @@ func (s *Summary) Report(e reconcile.Event) {
 			clear(s.Ends[min(s.next, len(s.Ends)):]) // stages that did not run do not wait
 		}
 	case reconcile.StageDecided:
-		s.hold = ui.HoldKey(e.Hold)
+		s.hold = e.Hold
 	case reconcile.Observing, reconcile.Observed, reconcile.GatesChecked, reconcile.LeaseTaken,
 		reconcile.LockTaken, reconcile.ActionStarted: // these end no stage
 	}
@@ -89,10 +89,18 @@ func (e stageEnd) weight() int {
 
 // Key identifies why the pass ended as it did: the stage and its hold, or the error.
 func (s *Summary) Key(done reconcile.PassDone) string {
-	if worst := s.worst(); done.Stopped == nil && worst.reason != "" && worst.hold != "" {
-		return string(worst.stage) + " " + worst.hold
+	if worst := s.worst(); done.Stopped == nil && worst.reason != "" && worst.hold != nil {
+		return string(worst.stage) + " " + ui.HoldKey(worst.hold)
 	}
 	return s.Text(done)
+}
+
+// Hold returns what the stage that Text names waits for; nil for none.
+func (s *Summary) Hold(done reconcile.PassDone) *plan.Hold {
+	if done.Stopped != nil {
+		return nil
+	}
+	return s.worst().hold
 }
 
 // Text returns why the pass ended as it did; empty if nothing is left to do.

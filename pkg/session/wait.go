@@ -137,7 +137,7 @@ func (e *Env) Logf(words string, args ...any) {
 }
 
 // Heartbeat prints what a pass is busy with after ten seconds, and every ten seconds from then
-// on.
+// on. An observer and a footer show that by themselves.
 type Heartbeat struct {
 	Env   *Env
 	mu    sync.Mutex
@@ -195,7 +195,7 @@ func (h *Heartbeat) Beat() {
 	busy, most, since := h.busy, h.limit, h.since
 	h.mu.Unlock()
 	now := h.Env.Clock.Now()
-	if took := now.Sub(since); busy != "" && !h.Env.Footer.Shown() && took >= ProgressInterval && h.Env.Waiting().idleFor(now) >= ProgressInterval {
+	if took := now.Sub(since); busy != "" && h.Env.Observer == nil && !h.Env.Footer.Shown() && took >= ProgressInterval && h.Env.Waiting().idleFor(now) >= ProgressInterval {
 		h.Env.Logf("still running after %s%s: %s", took.Round(time.Second), most, busy)
 	}
 }

@@ -52,17 +52,17 @@ func replacementPieces(r reconcile.Replacement, d detail) []Piece {
 	for _, phase := range r.Phases {
 		switch phase.State {
 		case reconcile.PhaseRunning, reconcile.PhaseUnknown:
-			pieces = append(pieces, Piece{"  ", list.Plain}, phasePiece(phase))
+			pieces = append(pieces, Piece{"  ", list.Plain}, PhasePiece(phase))
 			if phase.Name == reconcile.PhaseDrained && phase.State == reconcile.PhaseRunning {
 				pieces = append(pieces, drainPieces(r, d)...)
 			}
 		case reconcile.PhaseDone:
 			if d == wholeDetail {
-				pieces = append(pieces, Piece{"  ", list.Plain}, phasePiece(phase))
+				pieces = append(pieces, Piece{"  ", list.Plain}, PhasePiece(phase))
 			}
 		case reconcile.PhasePending, reconcile.PhaseSkipped:
 			if d == wholeDetail {
-				pieces = append(pieces, Piece{"  ", list.Plain}, phasePiece(phase))
+				pieces = append(pieces, Piece{"  ", list.Plain}, PhasePiece(phase))
 			}
 		}
 	}
@@ -72,30 +72,21 @@ func replacementPieces(r reconcile.Replacement, d detail) []Piece {
 	return pieces
 }
 
-// phaseWords are a phase once it is done, while it runs, and before.
-var phaseWords = map[reconcile.PhaseName][3]string{
-	reconcile.PhaseMarked:   {"marked", "marking", "mark"},
-	reconcile.PhaseCreated:  {"created", "creating", "create"},
-	reconcile.PhaseJoined:   {"joined", "joining", "join"},
-	reconcile.PhaseDrained:  {"drained", "draining", "drain"},
-	reconcile.PhaseDeleted:  {"deleted", "deleting", "delete"},
-	reconcile.PhaseIncluded: {"included", "including", "include"},
-}
-
-func phasePiece(p reconcile.Phase) Piece {
-	words := phaseWords[p.Name]
+// PhasePiece returns a phase as a symbol and a word.
+func PhasePiece(p reconcile.Phase) Piece {
+	mark, tone := list.MarkUnknown, list.Unsure
 	switch p.State {
 	case reconcile.PhaseDone:
-		return Piece{list.MarkGood + " " + words[0], list.Good}
+		mark, tone = list.MarkGood, list.Good
 	case reconcile.PhaseRunning:
-		return Piece{list.MarkBusy + " " + words[1], list.Busy}
+		mark, tone = list.MarkBusy, list.Busy
 	case reconcile.PhasePending:
-		return Piece{"○ " + words[2], list.Faint}
+		mark, tone = "○", list.Faint
 	case reconcile.PhaseSkipped:
-		return Piece{"- " + words[2], list.Faint}
+		mark, tone = "-", list.Faint
 	case reconcile.PhaseUnknown:
 	}
-	return Piece{list.MarkUnknown + " " + words[2], list.Unsure}
+	return Piece{mark + " " + inspect.PhaseWord(p), tone}
 }
 
 // drainCells is the width of the bar of a process group that drains.
@@ -114,48 +105,68 @@ func drainPieces(r reconcile.Replacement, d detail) []Piece {
 	return append(pieces, Piece{" " + inspect.DrainWords(r), tone})
 }
 
-// OperationFacts returns what is true of the whole operation: the time left, how much is done, the copies of the data, and which
-// loss it tolerates.
+// OperationFacts returns what is true of the whole operation: the time left, how much is done, and how safe the database is
+// meanwhile.
 func OperationFacts(p reconcile.OperationProgress, now time.Time) []Piece {
-	var pieces []Piece
-	add := func(t list.Tone, text string) {
-		if len(pieces) > 0 {
-			pieces = append(pieces, Piece{" · ", list.Faint})
-		}
-		pieces = append(pieces, Piece{text, t})
-	}
+	var facts []Piece
 	if left := inspect.TimeLeftWords(p, now); left != "" {
-		add(list.Strong, left)
+		facts = append(facts, Piece{left, list.Strong})
 	}
 	for _, words := range inspect.CountWords(p) {
-		add(list.Plain, words)
+		facts = append(facts, Piece{words, list.Plain})
 	}
-	if p.ReplacementsTotal > 0 {
-		add(replicationPiece(p))
-		add(tolerancePiece(p))
+	pieces := separated(facts)
+	if safe := SafetyFacts(p); len(safe) > 0 {
+		if len(pieces) > 0 {
+			pieces = append(pieces, separator)
+		}
+		pieces = append(pieces, safe...)
 	}
 	return pieces
 }
 
-func replicationPiece(p reconcile.OperationProgress) (list.Tone, string) {
+// SafetyFacts returns whether all data has its copies, and which loss the database tolerates, while process groups are being
+// replaced; nil while none is.
+func SafetyFacts(p reconcile.OperationProgress) []Piece {
+	if p.ReplacementsTotal == 0 {
+		return nil
+	}
+	return separated([]Piece{replicationPiece(p), tolerancePiece(p)})
+}
+
+// separator stands between two facts of a line.
+var separator = Piece{" · ", list.Faint}
+
+func separated(facts []Piece) []Piece {
+	var pieces []Piece
+	for i, fact := range facts {
+		if i > 0 {
+			pieces = append(pieces, separator)
+		}
+		pieces = append(pieces, fact)
+	}
+	return pieces
+}
+
+func replicationPiece(p reconcile.OperationProgress) Piece {
 	switch {
 	case p.FullyReplicated == nil:
-		return list.Unsure, "replication unknown"
+		return Piece{"replication unknown", list.Unsure}
 	case *p.FullyReplicated:
-		return list.Plain, "fully replicated"
+		return Piece{"fully replicated", list.Plain}
 	default:
-		return list.Bad, "not fully replicated"
+		return Piece{"not fully replicated", list.Bad}
 	}
 }
 
-func tolerancePiece(p reconcile.OperationProgress) (list.Tone, string) {
+func tolerancePiece(p reconcile.OperationProgress) Piece {
 	switch {
 	case p.Zones == nil:
-		return list.Unsure, "fault tolerance unknown"
+		return Piece{"fault tolerance unknown", list.Unsure}
 	case *p.Zones == 0:
-		return list.Warn, inspect.Losable(0)
+		return Piece{inspect.Losable(0), list.Warn}
 	default:
-		return list.Plain, inspect.Losable(*p.Zones)
+		return Piece{inspect.Losable(*p.Zones), list.Plain}
 	}
 }
 

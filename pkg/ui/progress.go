@@ -21,20 +21,21 @@ type Progress struct {
 	footer *layout.Footer
 	clock  clock.WithTicker
 
-	mu       sync.Mutex
-	started  time.Time
-	expected time.Duration // of all passes, from the forecast; 0 when unknown
-	passes   int
-	acted    int
-	stage    plan.StageName
-	what     string // what is done or waited for
-	done     int    // of all actions of the stage
-	all      int    // 0 while no action runs
-	since    time.Time
-	begun    bool
-	ended    bool
-	stop     chan struct{}
-	stopped  chan struct{}
+	mu      sync.Mutex
+	started time.Time
+	// operation is how far all of it was after the last pass.
+	operation reconcile.OperationProgress
+	passes    int
+	acted     int
+	stage     plan.StageName
+	what      string // what is done or waited for
+	done      int    // of all actions of the stage
+	all       int    // 0 while no action runs
+	since     time.Time
+	begun     bool
+	ended     bool
+	stop      chan struct{}
+	stopped   chan struct{}
 }
 
 // NewProgress returns a progress that is not shown yet.
@@ -54,17 +55,15 @@ func (p *Progress) Begin() {
 	go p.tick()
 }
 
-// Expect sets how long all passes take from now on, as the forecast has it.
-func (p *Progress) Expect(d time.Duration) {
+// Operation shows how far the operation is after a pass.
+func (p *Progress) Operation(v reconcile.OperationProgress) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.expected = d
-	if p.begun {
-		p.expected += p.clock.Since(p.started)
-	}
+	p.operation = v
+	p.draw()
 }
 
 // Report takes an event of a pass.
@@ -169,7 +168,7 @@ func (p *Progress) tick() {
 	}
 }
 
-// draw shows two lines: what happens, and how far that is.
+// draw shows what happens, how far each replacement is, and how far all of it is.
 func (p *Progress) draw() {
 	if p.ended || !p.begun {
 		return
@@ -185,21 +184,35 @@ func (p *Progress) draw() {
 	if d := now.Sub(p.since).Round(time.Second); d >= 2*time.Second {
 		what += fmt.Sprintf(" (%s)", phrase.Duration(d))
 	}
-	p.footer.Show(what, p.soFar(now))
+	lines := []string{what}
+	for i, r := range p.operation.Replacements {
+		if i == mostReplacements {
+			lines = append(lines, fmt.Sprintf("%d more are marked for removal", p.operation.ReplacementsTotal-i))
+			break
+		}
+		lines = append(lines, Joined(ReplacementLine(r, p.footer.Width())))
+	}
+	p.footer.Show(append(lines, p.soFar(now))...)
 }
 
-// soFar returns what was done, and how long that took and will take.
+// mostReplacements is how many replacements the footer shows: the rest of the terminal is for what was done.
+const mostReplacements = 3
+
+// soFar returns how long all of it still takes, what was done, and how safe the database is meanwhile.
 func (p *Progress) soFar(now time.Time) string {
-	took := now.Sub(p.started).Round(time.Second)
-	words := fmt.Sprintf("pass %d, %s, %s so far", max(1, p.passes), phrase.Count(p.acted, "action"), phrase.Duration(took))
-	switch left := (p.expected - took).Round(time.Second); {
-	case p.expected == 0:
-	case left > 0:
-		words += fmt.Sprintf(", about %s left", phrase.Duration(left))
-	default:
-		words += fmt.Sprintf(", %s expected", phrase.Duration(p.expected))
+	var words []string
+	if left := inspect.TimeLeftWords(p.operation, now); left != "" {
+		words = append(words, left)
 	}
-	return words
+	took := now.Sub(p.started).Round(time.Second)
+	words = append(words, fmt.Sprintf("pass %d, %s, %s so far", max(1, p.passes), phrase.Count(p.acted, "action"), phrase.Duration(took)))
+	if p.operation.Targets > 0 {
+		words = append(words, fmt.Sprintf("%d of %d done", p.operation.Reached, p.operation.Targets))
+	}
+	if safe := Joined(SafetyFacts(p.operation)); safe != "" {
+		words = append(words, safe)
+	}
+	return strings.Join(words, " · ")
 }
 
 // barCells is the width of a progress bar.

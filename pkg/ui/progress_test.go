@@ -31,14 +31,15 @@ func TestProgressShowsStagesAndActionsOfAPass(t *testing.T) {
 	var terminal bytes.Buffer
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	p := NewProgress(layout.NewFooter(&terminal, func() int { return 100 }), clock)
-	p.Expect(time.Minute)
 	p.Begin()
+	expected := clock.Now().Add(time.Minute)
+	p.Operation(reconcile.OperationProgress{ExpectedAt: &expected})
 	create := []plan.Action{plan.CreatePod{Group: "log-1"}, plan.CreatePod{Group: "log-2"}}
 	for _, step := range []struct {
 		event reconcile.Event
 		want  []string
 	}{
-		{reconcile.PassStarted{Round: 1}, []string{"", "pass 1, 0 actions, 0s so far, about 60s left"}},
+		{reconcile.PassStarted{Round: 1}, []string{"", "about 60s left by the forecast · pass 1, 0 actions, 0s so far"}},
 		{reconcile.Observing{Stage: "AddPods", Facets: plan.Pods}, []string{"AddPods  reading pods", "pass 1, 0 actions"}},
 		{reconcile.Observing{Stage: "AddPods", Facets: plan.Everything}, []string{"AddPods  reading the cluster state", "pass 1, 0 actions"}},
 		{reconcile.StageDecided{Stage: "AddPods", Decision: plan.Decision{Actions: create}}, []string{"AddPods  ░░░░░░░░░░░░░░░░░░░░ 0/2", "pass 1"}},
@@ -59,7 +60,7 @@ func TestProgressShowsStagesAndActionsOfAPass(t *testing.T) {
 	}
 	clock.SetTime(clock.Now().Add(90 * time.Second))
 	p.Wait("data moves")
-	if got := footerLines(&terminal); !strings.Contains(got[0], "waiting: data moves") || !strings.Contains(got[1], "90s so far, 60s expected") {
+	if got := footerLines(&terminal); !strings.Contains(got[0], "waiting: data moves") || !strings.HasPrefix(got[1], "pass 2, 1 action, 90s so far") {
 		t.Errorf("the wait is shown as %q", got)
 	}
 	p.End()
@@ -71,11 +72,41 @@ func TestProgressShowsStagesAndActionsOfAPass(t *testing.T) {
 	}
 }
 
+// While data moves, the forecast counts no more, and the footer has the phases of what is replaced.
+func TestProgressShowsReplacements(t *testing.T) {
+	var terminal bytes.Buffer
+	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	p := NewProgress(layout.NewFooter(&terminal, func() int { return 120 }), clock)
+	p.Begin()
+	defer p.End()
+	expected := clock.Now().Add(12 * time.Second)
+	moves := reconcile.Replacement{ID: "storage-1", Phases: phases("dddrpp"), LeftBytes: new(int64(375 << 20)), RateBytesPerSecond: new(4.8 * (1 << 20)), SoonestSeconds: new(71.0), LatestSeconds: new(88.0)}
+	all := reconcile.OperationProgress{ExpectedAt: &expected, Targets: 5, ReplacementsTotal: 5, FullyReplicated: new(true), Zones: new(1)}
+	for _, id := range []string{"storage-1", "storage-2", "storage-3", "storage-4", "storage-5"} {
+		r := moves
+		r.ID = id
+		all.Replacements = append(all.Replacements, r)
+	}
+	terminal.Reset()
+	p.Operation(all)
+	shown := terminal.String()
+	want := `
+storage-1  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
+storage-2  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
+storage-3  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
+2 more are marked for removal
+70-90s left · pass 1, 0 actions, 0s so far · 0 of 5 done · fully replicated · safe to lose 1 more zone
+`
+	if shown != want {
+		t.Errorf("%s, want %s", shown, want)
+	}
+}
+
 // Commands without a terminal have no progress.
 func TestCallsOnNilProgressDoNothing(t *testing.T) {
 	var p *Progress
 	p.Begin()
-	p.Expect(time.Second)
+	p.Operation(reconcile.OperationProgress{})
 	p.Wait("data")
 	p.Hide()
 	p.End()

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -23,6 +24,8 @@ type Output struct {
 	Code int
 	// Reason is what --wait waits for.
 	Reason string
+	// Key identifies the reason where its text has durations; empty means the text.
+	Key string
 	// Over is true if waiting cannot improve the answer.
 	Over bool
 }
@@ -84,7 +87,7 @@ func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, 
 
 // once reads once, or with --wait until the answer is yes.
 func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
-	lastReason := ""
+	lastReason, lastKey := "", ""
 	for {
 		seen, err := read(ctx)
 		if err != nil {
@@ -93,10 +96,11 @@ func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags,
 		if !r.Wait || seen.Code == exit.ExitDone || seen.Over {
 			return r.end(env, o, seen)
 		}
-		if seen.Reason != lastReason {
+		if key := cmp.Or(seen.Key, seen.Reason); key != lastKey {
 			env.Logf("waiting: %s", seen.Reason)
-			lastReason = seen.Reason
+			lastKey = key
 		}
+		lastReason = seen.Reason
 		if err := env.Waiting().Pause(ctx, r.Interval, seen.Reason); err != nil {
 			return r.ended(ctx, err, lastReason)
 		}

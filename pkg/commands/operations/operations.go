@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -166,6 +167,7 @@ is none, 8 when its run no longer reports.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Wait = true
 		followed := following{env: env}
+		defer env.Footer.Show()
 		return o.Display(cmd.Context(), env, args, followed.view)
 	}
 	o.ClusterFlag.Add(cmd, env)
@@ -215,9 +217,20 @@ func (f *following) view(ctx context.Context, key types.NamespacedName) (cmdutil
 	case !now.Active:
 		r.Code, r.Over = exit.ExitUnreachable, true
 	default:
-		r.Code, r.Reason = exit.ExitWaiting, ui.OperationWords(*now, f.env.Clock.Now())
+		at := f.env.Clock.Now()
+		r.Code, r.Reason, r.Key = exit.ExitWaiting, ui.OperationWords(*now, at), now.Key()
+		f.show(*now, at)
 	}
 	return r, nil
+}
+
+// show shows the operation at the bottom of a terminal.
+func (f *following) show(v inspect.OperationView, at time.Time) {
+	var lines []string
+	for _, line := range ui.OperationLines(v.Progress, at, f.env.Footer.Width()) {
+		lines = append(lines, ui.Joined(line))
+	}
+	f.env.Footer.Show(lines...)
 }
 
 // readCluster reads the cluster of an operation.

@@ -21,15 +21,29 @@ const (
 // Replacements returns the progress of process groups that are being replaced. A target is
 // reached once the group is not in the status: its entry is the last thing to be removed.
 func Replacements(f inspect.Facts, ids []v1beta2.ProcessGroupID) []inspect.Target {
-	targets := make([]inspect.Target, len(ids))
+	targets, blockers := make([]inspect.Target, len(ids)), blockersOf(f)
 	for i, id := range ids {
 		if g := f.Cluster.ProcessGroup(id); g != nil {
 			targets[i] = replacement(f.Group(g))
+			if blocker := blockers[string(id)]; blocker != "" {
+				targets[i].Note = blocker
+			}
 		} else {
 			targets[i] = inspect.Target{ID: string(id), Phase: phaseRemoved, Reached: true}
 		}
 	}
 	return targets
+}
+
+// blockersOf returns what keeps the successors of process groups from starting, by the process group that is replaced.
+func blockersOf(f inspect.Facts) map[string]string {
+	all := map[string]string{}
+	for _, r := range f.Replacements(nil) {
+		if r.Blocker != nil {
+			all[r.ID] = inspect.BlockerWords(*r.Blocker)
+		}
+	}
+	return all
 }
 
 func replacement(v inspect.GroupView) inspect.Target {
