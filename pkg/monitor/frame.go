@@ -55,7 +55,7 @@ func (e *poller) showWhatIsDue() {
 // frame returns what is known now.
 func (e *poller) frame() frame.Frame {
 	now := e.env.Clock.Now().UTC()
-	in := frame.Input{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Unknown: e.unknown()}
+	in := frame.Input{Events: e.eventList, Plan: e.plan, Why: e.why, Backups: e.backupsView, History: e.history, Finished: e.finished(), Unknown: e.unknown()}
 	in.Now = now
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)

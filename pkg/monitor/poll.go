@@ -196,7 +196,7 @@ func (e *poller) askEvents(ctx context.Context, now time.Time) {
 				e.events.end(now, time.Time{}, exit.Explain(err))
 				return
 			}
-			e.eventList = events
+			e.eventList, e.runs = events, e.recordedRuns(events)
 			e.events.end(now, now, "")
 			e.showSoon(frameDelay)
 		}

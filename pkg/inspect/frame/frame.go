@@ -22,6 +22,11 @@ type Frame struct {
 	Coordinators inspect.CoordinatorListView `json:"coordinators"`
 	Locks        inspect.LockListView        `json:"locks"`
 	Events       inspect.EventListView       `json:"events"`
+	// Operation is the running operation with what was observed of it, or the replacement of process groups that no run has
+	// reported; absent without either.
+	Operation *inspect.OperationView `json:"operation,omitempty"`
+	// Finished are the runs of all users that have ended, the newest first, as far as Events of the cluster record them.
+	Finished []inspect.FinishedRun `json:"finished,omitempty"`
 	// Backups are as of their last read; absent before the first.
 	Backups *inspect.ClusterBackupsView `json:"backups,omitempty"`
 	// Workload is the load of the database; absent without a status document.

@@ -22,6 +22,8 @@ type Input struct {
 	Unknown string
 	// Events are all of the namespace.
 	Events []corev1.Event
+	// Finished are the runs that Events record.
+	Finished []inspect.FinishedRun
 	// Plan and Why are of the last preview; nil before there was one.
 	Plan *planned.PlanView
 	Why  *why.Report
@@ -55,6 +57,8 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 		Coordinators: inspect.NewCoordinatorListView(m, f),
 		Locks:        inspect.NewLockListView(m, f),
 		Events:       inspect.NewEventListView(m, f.Cluster, in.Events, inspect.EventFilter{}, f.Now),
+		Operation:    f.Operation(in.History),
+		Finished:     in.Finished,
 		Backups:      in.Backups,
 		Plan:         withoutSecrets(in.Plan),
 		Why:          in.Why,

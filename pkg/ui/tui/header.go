@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
@@ -32,11 +31,11 @@ func (m model) headLines(s clusterView) []line {
 		return nil
 	}
 	lines := paint.Shortened(wrapped(s.stateLine(), m.width), maxStateLines)
-	vitals, sources := append(s.figures(m.width), s.vitals(m.width)...), s.sources(m.width)
+	vitals, sources, phases := append(s.figures(m.width), s.vitals(m.width)...), s.sources(m.width), s.phasesLine(m.width)
 	if m.height < fullHeight {
-		vitals, sources = nil, s.failingSource(m.width)
+		vitals, sources, phases = nil, s.failingSource(m.width), nil
 	}
-	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, sources, []line{m.tabs(m.width)})
+	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, phases, sources, []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
@@ -239,8 +238,8 @@ func (m model) workLine(s clusterView) line {
 		return append(line{styled(warn, m.work.ask.Label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
 	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
 		return s.passSummary()
-	case s.snapshot().Status.Locks.Operation != nil:
-		return append(s.operationLine(*s.snapshot().Status.Locks.Operation), s.rollout(" · ")...)
+	case s.running() != nil:
+		return append(s.operationLine(*s.running()), s.rollout(" · ")...)
 	}
 	return s.rollout("")
 }
@@ -252,18 +251,6 @@ func (s clusterView) rollout(after string) line {
 		return nil
 	}
 	return line{styled(plain, after), styled(warn, "rollout: "), styled(plain, v.Text())}
-}
-
-// operationLine returns the operation of another run, and how far it is.
-func (s clusterView) operationLine(o inspect.OperationView) line {
-	t, state := warn, "operation for "+s.age(o.Since)
-	switch {
-	case !o.Active:
-		t, state = bad, "operation without a report for "+s.age(o.Seen)
-	case o.Abort != nil:
-		state = "operation to be aborted"
-	}
-	return line{styled(t, state+": "), styled(plain, o.Command+", by "+o.By()+" · "+ui.OperationWords(o, s.now))}
 }
 
 // tabs returns the views with their keys, with short names if the whole ones do not fit, or

@@ -106,9 +106,10 @@ func TestTheDashboardHeaderShowsOperationsOfOtherUsers(t *testing.T) {
 		change func(*inspect.OperationView)
 		want   string
 	}{
-		"it goes on":              {func(*inspect.OperationView) {}, "operation for 3m: replace sample storage-1 --wait, by alice@laptop · 1 of 3 done, 9 actions in 4 passes, waiting: data to move"},
-		"it is to end":            {func(o *inspect.OperationView) { o.Abort = &reconcile.OperationAbort{ID: "r7"} }, "operation to be aborted: replace sample"},
-		"its run does not report": {func(o *inspect.OperationView) { o.Active, o.Seen = false, ago(10*time.Minute) }, "operation without a report for 10m: replace sample"},
+		"it goes on":                {func(*inspect.OperationView) {}, "operation for 3m: replace sample storage-1 --wait, by alice@laptop · 1 of 3 done, 9 actions in 4 passes, waiting: data to move"},
+		"it is to end":              {func(o *inspect.OperationView) { o.Abort = &reconcile.OperationAbort{ID: "r7"} }, "operation to be aborted: replace sample"},
+		"its user has not answered": {func(o *inspect.OperationView) { o.Progress.AskedAt = ago(6 * time.Minute) }, "operation waiting for an answer of alice@laptop for 6m: replace sample"},
+		"its run does not report":   {func(o *inspect.OperationView) { o.Active, o.Seen = false, ago(10*time.Minute) }, "operation without a report for 10m: replace sample"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func views() []view {
 		{"plan", "what the next pass would do, what blocks it", planPage},
 		{"locks", "the database lock, the Lease and the deny list", locksPage},
 		{"events", "Kubernetes events, the newest first", eventsPage},
-		{"pass", "the running or last pass, stage by stage", passPage},
+		{"pass", "the operation, its pass, and runs that ended", passPage},
 		{"backups", "backups and restores, and their progress", backupsPage},
 		{"load", "the load of the database and its processes", loadPage},
 	}

@@ -19,6 +19,7 @@ const (
 	faint  = paint.Faint
 	strong = paint.Strong
 	good   = paint.Good
+	busy   = paint.Busy
 	unsure = paint.Unsure
 	warn   = paint.Warn
 	bad    = paint.Bad

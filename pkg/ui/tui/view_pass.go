@@ -5,13 +5,40 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
-// passPage shows what the pass does now, and how each stage ended.
+// passPage shows the whole operation, what its pass does now and how each stage ended, and the runs of all users that have ended.
 func passPage(s clusterView) page {
+	p := stagesPage(s)
+	if o := s.running(); o != nil {
+		p = s.withOperation(p, *o)
+	}
+	p.addList(titles(inspect.FinishedColumns), s.finishedRows())
+	return p
+}
+
+// withOperation returns the page of a pass below the operation that it belongs to.
+func (s clusterView) withOperation(pass page, o inspect.OperationView) page {
+	stages := pass.rows
+	if len(pass.summary) > 0 {
+		stages = append([]row{{cells: []span{styled(strong, pass.summary.Text())}}}, stages...)
+	}
+	replacements := s.replacementRows(o.Progress)
+	if len(replacements) == 0 {
+		pass.summary, pass.rows = s.operationLine(o), stages
+		return pass
+	}
+	p := page{summary: s.operationLine(o), columns: titles(inspect.ReplacementColumns), rows: replacements, notes: pass.notes}
+	p.addList(pass.columns, stages)
+	return p
+}
+
+// stagesPage shows what the pass does now, and how each stage ended.
+func stagesPage(s clusterView) page {
 	p := page{empty: s.noPass(), columns: []layout.Column{
 		{Name: " "}, {Name: "STAGE", Min: 16}, {Name: "OUTCOME"}, {Name: "ACTIONS", Right: true, Drop: 60}, {Name: "REASON", Min: 12},
 	}}

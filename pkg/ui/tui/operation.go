@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+)
+
+// running returns the running operation; nil for none. A frame of an earlier release has its record alone.
+func (s clusterView) running() *inspect.OperationView {
+	if o := s.snapshot().Operation; o != nil {
+		return o
+	}
+	return s.snapshot().Status.Locks.Operation
+}
+
+// operationLine returns the operation, and how far it is.
+func (s clusterView) operationLine(o inspect.OperationView) line {
+	t, state := s.operationState(o)
+	l := line{styled(t, state+": ")}
+	if o.Command != "" {
+		l = append(l, styled(plain, o.Command+", by "+o.By()+" · "))
+	}
+	if len(o.Progress.Replacements) == 0 {
+		return append(l, styled(plain, ui.OperationWords(o, s.now)))
+	}
+	return append(l, spansOf(ui.OperationFacts(o.Progress, s.now))...)
+}
+
+func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
+	switch {
+	case o.Command == "":
+		return warn, "replacement that no operation reports"
+	case !o.Active:
+		return bad, "operation without a report for " + s.age(o.Seen)
+	case o.Abort != nil:
+		return warn, "operation to be aborted"
+	case o.Progress.AskedAt != nil:
+		return warn, "operation waiting for an answer of " + o.By() + " for " + s.age(o.Progress.AskedAt)
+	default:
+		return busy, "operation for " + s.age(o.Since)
+	}
+}
+
+// phasesLine returns the phases of the replacement that has come farthest; nil without one.
+func (s clusterView) phasesLine(width int) []line {
+	o := s.running()
+	if o == nil || len(o.Progress.Replacements) == 0 {
+		return nil
+	}
+	return []line{spansOf(ui.ReplacementLine(o.Progress.Replacements[0], width))}
+}
+
+func spansOf(pieces []ui.Piece) line {
+	var l line
+	for _, p := range pieces {
+		l = append(l, styled(p.Tone, p.Text))
+	}
+	return l
+}
+
+// replacementRows returns a row for each process group that is being replaced.
+func (s clusterView) replacementRows(p reconcile.OperationProgress) []row {
+	var rows []row
+	for i, r := range p.Replacements {
+		rows = append(rows, listed(inspect.ReplacementColumns, r, row{key: "replacement " + r.ID, group: r.ID, tone: inspect.ReplacementTone(r), more: func(s clusterView) []line { return s.aboutReplacement(i) }}))
+	}
+	if more := p.ReplacementsTotal - len(p.Replacements); more > 0 {
+		rows = append(rows, row{cells: []span{styled(faint, fmt.Sprintf("%d more are marked for removal", more))}})
+	}
+	return rows
+}
+
+// aboutReplacement returns the phases of a replacement, one per line.
+func (s clusterView) aboutReplacement(i int) []line {
+	o := s.running()
+	if o == nil || i >= len(o.Progress.Replacements) {
+		return nil
+	}
+	r := o.Progress.Replacements[i]
+	lines := []line{heading(r.ID), fact("marked", s.since(r.Since))}
+	for _, p := range r.Phases {
+		lines = append(lines, append(line{styled(plain, "  ")}, spansOf([]ui.Piece{ui.PhasePiece(p)})...))
+	}
+	if r.State(reconcile.PhaseDrained) == reconcile.PhaseRunning {
+		lines = append(lines, fact("left", inspect.DrainWords(r)))
+	}
+	if r.Blocker != nil {
+		lines = append(lines, factIn(bad, "blocked", inspect.BlockerWords(*r.Blocker)))
+	}
+	return lines
+}
+
+// finishedRows returns the runs of all users that have ended, as far as Events record them.
+func (s clusterView) finishedRows() []row {
+	var rows []row
+	for _, run := range s.snapshot().Finished {
+		rows = append(rows, listed(inspect.FinishedColumns, run, row{key: "run " + run.ID, tone: run.Tone(), more: func(s clusterView) []line { return s.aboutRun(run) }}))
+	}
+	return rows
+}
+
+func (s clusterView) aboutRun(run inspect.FinishedRun) []line {
+	lines := []line{heading("run " + run.ID), fact("command", run.Command), fact("user", run.User), fact("reason", phrase.Or(run.Reason, phrase.Nothing)), fact("ended", s.moment(run.Until)), fact("actions", fmt.Sprint(run.Actions))}
+	if run.Failed > 0 {
+		lines = append(lines, factIn(bad, "failed", fmt.Sprint(run.Failed)))
+	}
+	return lines
+}
