@@ -18,8 +18,8 @@ var DrainColumns = []list.Column[DrainView]{
 	{Title: "PROCESS", Meaning: "Address of the process; the last known one if it does not report", Min: 15, Drop: 4, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.Process) }},
 	{Title: "ROLES", Meaning: "Roles that the process still has", Min: 10, Drop: 5, Cell: func(_ list.At, d DrainView) list.Cell { return list.Words(d.Roles) }},
 	{Title: "STATE", Meaning: "Progress of the exclusion; safe is proven", Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.State).In(d.Tone()) }},
-	{Title: "PROGRESS", Meaning: "Share of the data of the first read that was moved; - while it is unknown", Drop: 3, Cell: func(_ list.At, d DrainView) list.Cell { return d.ProgressCell().In(d.Tone()) }, Number: func(_ list.At, d DrainView) *float64 { return d.ProgressCell().Share }},
-	{Title: "LEFT", Meaning: "Data that its storage roles still hold", Drop: 1, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(phrase.BytesOr(d.LeftBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.LeftBytes) }},
+	{Title: "PROGRESS", Meaning: "Share of the data of the first read that was moved; - without data", Drop: 3, Cell: func(_ list.At, d DrainView) list.Cell { return d.ProgressCell().In(d.Tone()) }, Number: func(_ list.At, d DrainView) *float64 { return d.ProgressCell().Share }},
+	{Title: "LEFT", Meaning: "Data that its storage roles still hold", Drop: 1, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ofRoles(phrase.BytesOr(d.LeftBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.LeftBytes) }},
 	{Title: "MOVED", Meaning: "Data that was moved since the first read", Drop: 7, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(phrase.BytesOr(d.MovedBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.MovedBytes) }},
 	{Title: "RATE", Meaning: "Data moved per second, over the last reads", Drop: 6, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Rate(d.RateBytesPerSecond) }, Number: func(_ list.At, d DrainView) *float64 { return d.RateBytesPerSecond }},
 	{Title: "ETA", Meaning: "Likely time until it is safe, with its range", Drop: 2, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ETACell() }, Number: func(_ list.At, d DrainView) *float64 { return d.ETASeconds }},
@@ -47,13 +47,21 @@ func (v DrainView) stalledTone() list.Tone {
 	return list.Plain
 }
 
-// ProgressCell is the share of the data of the first read that has moved away; "-" while it is unknown.
+// ofRoles is a cell of what roles hold: "?" where the roles are unknown.
+func (v DrainView) ofRoles(text string) list.Cell {
+	if text == "" && v.Roles == nil && v.State != ExclusionSafe {
+		return list.Known("")
+	}
+	return list.Text(text)
+}
+
+// ProgressCell is the share of the data of the first read that has moved away.
 func (v DrainView) ProgressCell() list.Cell {
 	switch {
 	case v.State == ExclusionSafe:
 		return list.Part(1)
 	case v.LeftBytes == nil || v.MovedBytes == nil || *v.LeftBytes+*v.MovedBytes <= 0:
-		return list.Text("")
+		return v.ofRoles("")
 	default:
 		return list.Part(float64(*v.MovedBytes) / float64(*v.LeftBytes+*v.MovedBytes))
 	}

@@ -134,6 +134,14 @@ func (f Facts) Judged() Origin {
 	return f.fromKubernetes()
 }
 
+// UnknownConditions returns how many process groups have conditions that cannot be evaluated.
+func (f Facts) UnknownConditions() int {
+	if f.Judged().Source == SourceLive {
+		return 0
+	}
+	return len(f.Groups())
+}
+
 // recordedAt returns when the status was last written, by its managed fields; zero when they
 // do not have it.
 func (f Facts) recordedAt() time.Time {

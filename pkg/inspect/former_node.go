@@ -95,6 +95,29 @@ func (n lostNode) command() []string {
 	return []string{"describe", "node", n.name}
 }
 
+// NodeProblem is what is wrong with a node.
+type NodeProblem string
+
+// What can be wrong with a node.
+const (
+	NodeNotReady NodeProblem = "not-ready"
+	// NodeDeleted no longer exists.
+	NodeDeleted NodeProblem = "not-found"
+	// NodeEvicts has a taint by which Kubernetes evicts the pods of the process group.
+	NodeEvicts NodeProblem = "evicting"
+)
+
+func (n lostNode) problem() NodeProblem {
+	switch {
+	case n.deleted:
+		return NodeDeleted
+	case n.taint != "":
+		return NodeEvicts
+	default:
+		return NodeNotReady
+	}
+}
+
 // words returns what is wrong with the node.
 func (n lostNode) words() string {
 	switch {

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -15,8 +18,6 @@ import (
 type GroupRow struct {
 	*GroupView
 	Tone list.Tone
-	// NodeDown is whether the node of its pod is known to be deleted or not ready.
-	NodeDown bool
 }
 
 // NewGroupRow returns the row of a process group.
@@ -45,8 +46,8 @@ var GroupColumns = []list.Column[GroupRow]{
 	{Title: "NODE", Meaning: "Node of the pod", Min: 8, Drop: 5, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Node) }},
 	{Title: "ZONE", Meaning: "Fault domain, as processes report it", Min: 5, Drop: 3, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Known(g.Zone) }},
 	{Title: "ADDRESS", Meaning: "Addresses of its processes; the last ones while none reports", Min: 16, Drop: 8, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Joined(g.Addresses) }},
-	{Title: "ROLES", Meaning: "Roles of its processes, and whether it is a coordinator that does not answer", Min: 12, Drop: 4, Cell: func(_ list.At, g GroupRow) list.Cell { return g.RolesCell() }},
-	{Title: "CONDITIONS", Meaning: "Conditions with their ages, the worst first", Min: 24, Cell: func(at list.At, g GroupRow) list.Cell { return g.ConditionsCell(at).In(g.Tone) }, Number: func(at list.At, g GroupRow) *float64 {
+	{Title: "ROLES", Meaning: "Roles of its processes, and whether it is a coordinator that does not answer; ? where they are unknown, in the dashboard with the last known ones", Min: 12, Drop: 4, Cell: func(_ list.At, g GroupRow) list.Cell { return g.RolesCell() }},
+	{Title: "CONDITIONS", Meaning: "Conditions with their ages, the worst first, and what is wrong with the node; ? where they are unknown, or others may be", Min: 24, Cell: func(at list.At, g GroupRow) list.Cell { return g.ConditionsCell(at).In(g.Tone) }, Number: func(at list.At, g GroupRow) *float64 {
 		if len(g.Conditions) == 0 {
 			return nil
 		}
@@ -54,18 +55,20 @@ var GroupColumns = []list.Column[GroupRow]{
 	}},
 	{Title: "EXCLUSION", Meaning: "Progress of the exclusion; safe is proven", Drop: 2, Cell: func(_ list.At, g GroupRow) list.Cell { return g.exclusionCell() }},
 	{Title: "REMOVAL", Meaning: "Age of the mark for removal; kept where the spec protects the process group from replacement", Drop: 1, Cell: func(at list.At, g GroupRow) list.Cell { return g.removalCell(at) }, Number: func(at list.At, g GroupRow) *float64 { return at.Seconds(g.RemovalSince) }},
-	{Title: "UPTIME", Meaning: "Age of the process that started last", Drop: 7, Right: true, Cell: func(at list.At, g GroupRow) list.Cell { return list.Known(at.Lasting(g.UptimeSeconds)) }, Number: func(_ list.At, g GroupRow) *float64 { return g.UptimeSeconds }},
+	{Title: "UPTIME", Meaning: "Age of the process that started last; ? where it is unknown, in the dashboard with the last known one", Drop: 7, Right: true, Cell: func(at list.At, g GroupRow) list.Cell { return g.uptimeCell(at) }, Number: func(_ list.At, g GroupRow) *float64 { return g.UptimeSeconds }},
 	{Title: "PVC", Meaning: "Name of the PVC; - for a class without one", Min: 16, Drop: 15, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.PVC) }},
 	{Title: "IMAGE", Meaning: "Image of the main container", Min: 16, Drop: 16, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Image) }},
-	{Title: "DATA", Meaning: "Data of its storage roles", Drop: 9, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.BytesOr(g.StoredBytes, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.StoredBytes) }},
-	{Title: "LAG", Meaning: "Time by which its storage roles are behind", Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Lag(g.LagSeconds) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
+	{Title: "DATA", Meaning: "Data of its storage roles; - without one", Drop: 9, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell {
+		return g.ofStorage(list.Text(phrase.BytesOr(g.StoredBytes, "")))
+	}, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.StoredBytes) }},
+	{Title: "LAG", Meaning: "Time by which its storage roles are behind; - without one", Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return g.ofStorage(list.Lag(g.LagSeconds)) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
 	{Title: "RESTARTS", Meaning: "Restarts of the pod's containers", Drop: 10, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.NumberOr(g.Restarts, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.Restarts) }},
-	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 12, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.DC) }},
+	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 12, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return g.dcCell() }},
 	{Title: "KEY", Meaning: "Distribution key, of pods that are packed into fault domains", Drop: 13, Place: list.WideOptional, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.DistributionKey) }},
 }
 
 // podCell is the pod's name, and its phase unless that is the ordinary one.
-func (v GroupRow) podCell() list.Cell {
+func (v GroupView) podCell() list.Cell {
 	switch phase := v.Phase(); phase {
 	case "":
 		return list.Text("")
@@ -78,36 +81,86 @@ func (v GroupRow) podCell() list.Cell {
 
 // Phase returns the phase of the pod; empty without a pod. It is unknown while its node does not
 // report: the API server still has the last one.
-func (v GroupRow) Phase() string {
-	if v.PodPhase != "" && v.NodeDown {
+func (v GroupView) Phase() string {
+	if v.PodPhase != "" && v.NodeProblem != "" {
 		return phrase.UnknownCell
 	}
 	return v.PodPhase
 }
 
-// RolesCell is the roles of a process group, and that it is a coordinator that does not answer.
+// RolesCell is the roles of a process group, and that it is a coordinator that does not answer. While
+// the roles are unknown, coordinators are those of the connection string.
 func (v GroupView) RolesCell() list.Cell {
-	roles := slices.Clone(v.Roles)
-	if roles == nil {
+	roles, tone := slices.Clone(v.Roles), list.Plain
+	if roles == nil && v.LastReport != nil {
+		roles, tone = []string{lastKnown(strings.Join(v.LastReport.Roles, ","))}, list.Faint
+	} else if roles == nil {
 		roles = []string{phrase.UnknownCell}
 	}
-	if v.CoordinatorReachable != nil && !*v.CoordinatorReachable {
-		roles = append(roles, "coordinator("+NotReachable+")")
+	switch {
+	case v.CoordinatorReachable != nil && !*v.CoordinatorReachable:
+		roles = append(roles, fdb.RoleCoordinator+"("+NotReachable+")")
+	case v.Roles == nil && ptr.Deref(v.Coordinator, false):
+		roles = append(roles, fdb.RoleCoordinator)
 	}
-	return list.Joined(roles)
+	return list.Joined(roles).In(tone)
+}
+
+// lastKnown is a value that is unknown now: a mark of that, and the last one that was known.
+func lastKnown(value string) string {
+	return phrase.UnknownCell + "(" + phrase.Or(value, phrase.Nothing) + ")"
+}
+
+// ofStorage is a cell of storage roles: "?" where a process group of that class has unknown ones.
+func (v GroupView) ofStorage(c list.Cell) list.Cell {
+	if v.Roles == nil && v.Class == string(v1beta2.ProcessClassStorage) {
+		return list.Known("")
+	}
+	return c
+}
+
+func (v GroupView) dcCell() list.Cell {
+	if v.Processes == nil {
+		return list.Known(v.DC)
+	}
+	return list.Text(v.DC)
+}
+
+func (v GroupView) uptimeCell(at list.At) list.Cell {
+	if v.UptimeSeconds == nil && v.LastReport != nil {
+		return list.Text(lastKnown(at.Lasting(v.LastReport.UptimeSeconds))).In(list.Faint)
+	}
+	return list.Known(at.Lasting(v.UptimeSeconds))
 }
 
 // ConditionsCell is the conditions of a process group with their ages, the worst first: a narrow
-// column shows only that.
+// column shows only that. What is wrong with the node follows where no condition does more than hint at it.
 func (v GroupView) ConditionsCell(at list.At) list.Cell {
-	var words []string
-	for _, c := range WorstFirst(v.Conditions) {
-		words = append(words, fmt.Sprintf("%s(%s)", c.Type, at.Age(c.Since)))
-	}
+	words := conditionWords(v.Conditions, at)
 	if len(words) == 0 && v.Processes != nil && *v.Processes == 0 {
-		return list.Text("not-reporting")
+		words = append(words, "not-reporting")
+	}
+	if v.NodeProblem != "" && (len(words) == 0 || v.ConditionsUnknown) {
+		words = append(words, "node-"+string(v.NodeProblem))
+	}
+	if v.PodProblem != "" {
+		words = append(words, "pod-"+string(v.PodProblem))
+	}
+	switch {
+	case v.ConditionsUnknown && v.LastReport != nil && len(v.LastReport.Conditions) > 0:
+		words = append(words, lastKnown(strings.Join(conditionWords(v.LastReport.Conditions, at), ",")))
+	case v.ConditionsUnknown:
+		words = append(words, phrase.UnknownCell)
 	}
 	return list.Joined(words)
+}
+
+func conditionWords(conditions []ConditionView, at list.At) []string {
+	var words []string
+	for _, c := range WorstFirst(conditions) {
+		words = append(words, fmt.Sprintf("%s(%s)", c.Type, at.Age(c.Since)))
+	}
+	return words
 }
 
 func (v GroupView) exclusionCell() list.Cell {
@@ -132,17 +185,26 @@ func (v GroupView) removalCell(at list.At) list.Cell {
 	}
 }
 
-// Tone is how bad the state of a process group is: that of what its processes do, or of its worst condition.
+// Tone is how bad the state of a process group is: that of what its processes do, or of its worst condition. What
+// Kubernetes and the connection string show counts whether or not the database answers.
 func (v GroupView) Tone() list.Tone {
 	worst := v.State().tone()
-	if v.isDraining() {
+	if v.ConditionsUnknown || v.Exclusion == ExclusionUnknown {
+		worst = max(worst, list.Unsure)
+	}
+	if v.isDraining() || v.NodeProblem != "" {
 		worst = max(worst, list.Warn)
+	}
+	if v.hasDeadCoordinator() || v.State() == GroupUnknown && v.RemovalSince == nil && (v.NodeProblem != "" || v.PodProblem != "") {
+		worst = list.Bad
 	}
 	for _, c := range v.Conditions {
 		worst = max(worst, ConditionTone(c.Type))
 	}
 	return worst
 }
+
+func (v GroupView) hasDeadCoordinator() bool { return !ptr.Deref(v.CoordinatorReachable, true) }
 
 // ConditionTone is how bad a condition is: it is bad if it leads to a replacement.
 func ConditionTone(condition string) list.Tone {

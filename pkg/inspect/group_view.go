@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,20 @@ func (v *GroupListView) Add(one GroupListView) {
 	}
 }
 
+// Complete adds to a document of an older release, which has them only elsewhere, what is wrong with the nodes of the process
+// groups, and whether their conditions are known.
+func (v *GroupListView) Complete(nodes NodeListView) {
+	problems := map[string]NodeProblem{}
+	for _, n := range nodes.Items {
+		problems[n.Name] = n.problem()
+	}
+	for i := range v.Items {
+		g := &v.Items[i]
+		g.NodeProblem = cmp.Or(g.NodeProblem, problems[g.Node])
+		g.ConditionsUnknown = g.ConditionsUnknown || v.Source == SourceResource
+	}
+}
+
 // GroupView is one process group.
 type GroupView struct {
 	// Namespace and Cluster are only there in lists of several clusters.
@@ -65,7 +80,18 @@ type GroupView struct {
 	// and where that is unknown.
 	CoordinatorReachable *bool           `json:"coordinatorReachable,omitempty"`
 	Conditions           []ConditionView `json:"conditions"`
-	Exclusion            Exclusion       `json:"exclusion"`
+	// ConditionsUnknown is true while nothing can evaluate the conditions: those listed are of the last
+	// status update, and the process group may have others.
+	ConditionsUnknown bool `json:"conditionsUnknown,omitempty"`
+	// NodeProblem is what is wrong with the node of its pod, or with the one that its missing pod ran on;
+	// absent for a node that is ready, and where that is unknown.
+	NodeProblem NodeProblem `json:"nodeProblem,omitempty"`
+	// PodProblem is what Kubernetes reports about the pod while the conditions are unknown; absent elsewhere.
+	PodProblem ProblemCode `json:"podProblem,omitempty"`
+	// LastReport is what its processes reported before the database stopped listing them; absent elsewhere,
+	// and in the documents of commands that read once.
+	LastReport *LastReport `json:"lastReport,omitempty"`
+	Exclusion  Exclusion   `json:"exclusion"`
 	// RemovalSince is when the group was marked for removal; null when it was not.
 	RemovalSince *time.Time `json:"removalSince"`
 	// Kept is true for a group that spec.cancelReplacementsForInstance keeps from being replaced.
@@ -88,6 +114,15 @@ type GroupView struct {
 
 	// Proven is set once a pass has proven that the group is drained.
 	Proven bool `json:"-"`
+}
+
+// LastReport is what the processes of a process group reported last.
+type LastReport struct {
+	// AsOf is when that was.
+	AsOf          time.Time       `json:"asOf"`
+	Roles         []string        `json:"roles" schema:"nullable"`
+	UptimeSeconds *float64        `json:"uptimeSeconds"`
+	Conditions    []ConditionView `json:"conditions"`
 }
 
 // ConditionView is one condition and since when it holds.
@@ -133,6 +168,7 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 	for _, g := range f.Groups() {
 		v.Items = append(v.Items, f.Group(g))
 	}
+	v.Items = worstFirst(v.Items)
 	return v
 }
 
@@ -140,6 +176,13 @@ func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
 	v := GroupView{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
 		Zone: f.ZoneOf(g), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
+	}
+	v.ConditionsUnknown = f.Judged().Source == SourceResource
+	if node, lost := f.lostNodeOf(g); lost {
+		v.NodeProblem = node.problem()
+	}
+	if pod := f.Pod(g); v.ConditionsUnknown && (pod == nil || !serves(pod)) {
+		v.PodProblem = f.podProblem(g)
 	}
 	v.Kept = f.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 	if g.RemovalTimestamp != nil {
@@ -178,6 +221,16 @@ func (f Facts) condition(g *v1beta2.ProcessGroupStatus, t v1beta2.ProcessGroupCo
 	}
 	o := safety.OutageOf(f.Snapshot, g, since)
 	return ConditionView{Type: string(t), Since: Known(o.Since), Source: o.Source}
+}
+
+// podProblem returns what Kubernetes reports about the pod of a process group; empty for what its node or its database
+// explains.
+func (f Facts) podProblem(g *v1beta2.ProcessGroupStatus) ProblemCode {
+	t := f.ProblemOf(g)
+	if t == nil || t.Key.Code == ProblemNode || t.Key.Code == ProblemNotReporting {
+		return ""
+	}
+	return t.Key.Code
 }
 
 func (v *GroupView) pod(pod *corev1.Pod) {

@@ -22,22 +22,26 @@ var LockColumns = []list.Column[LockView]{
 		return l.owned(list.Text(list.At{Now: at.Now, Absolute: true}.Age(l.Until)))
 	}},
 	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Drop: 3, Cell: func(at list.At, l LockView) list.Cell { return l.owned(l.leftCell(at.Now)) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
-	{Title: "STATE", Meaning: "free, held, expired, or owner-denied; the last two can be taken over", Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
+	{Title: "STATE", Meaning: "free, held, unknown, expired, or owner-denied; the last two can be taken over", Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
 }
 
 // owned is a cell of a lock that has an owner; "-" of one without.
 func (v LockView) owned(c list.Cell) list.Cell {
-	if v.Owner == nil {
+	switch {
+	case v.State == LockUnknown:
+		return list.Known("")
+	case v.Owner == nil:
 		return list.Text("")
+	default:
+		return c
 	}
-	return c
 }
 
 func (v LockView) ownerCell() list.Cell {
 	if v.Owner != nil && *v.Owner == "" {
 		return list.Text(`""`)
 	}
-	return list.Text(ptr.Deref(v.Owner, ""))
+	return v.owned(list.Text(ptr.Deref(v.Owner, "")))
 }
 
 func (v LockView) leftCell(now time.Time) list.Cell {
@@ -53,10 +57,14 @@ func (v LockView) leftCell(now time.Time) list.Cell {
 
 // Tone is how bad it is that the lock is held, or that others can take it over.
 func (v LockView) Tone() list.Tone {
-	if v.State == LockExpired || v.State == LockOwnerDenied || v.Used && !ptr.Deref(v.Mine, true) {
+	switch {
+	case v.State == LockUnknown:
+		return list.Unsure
+	case v.State == LockExpired, v.State == LockOwnerDenied, v.Used && !ptr.Deref(v.Mine, true):
 		return list.Warn
+	default:
+		return list.Good
 	}
-	return list.Good
 }
 
 // Tone is how bad it is that the entry exists, or differs from the spec.
@@ -70,11 +78,18 @@ func (v DeniedView) Tone() list.Tone {
 // DeniedColumns are the columns of the deny list.
 var DeniedColumns = []list.Column[DeniedView]{
 	{Title: "DENIED-ID", Meaning: "processGroupIDPrefix of a control-plane instance", Cell: func(_ list.At, d DeniedView) list.Cell { return list.Text(d.ID) }},
-	{Title: "IN-DB", Meaning: "Whether the database denies it the lock now", Cell: func(_ list.At, d DeniedView) list.Cell { return list.YesNo(&d.InDatabase).In(d.Tone()) }},
+	{Title: "IN-DB", Meaning: "Whether the database denies it the lock now", Cell: func(_ list.At, d DeniedView) list.Cell { return d.inDatabaseCell().In(d.Tone()) }},
 	{Title: "IN-SPEC", Meaning: "Its entry in spec.lockOptions.denyList", Cell: func(_ list.At, d DeniedView) list.Cell { return d.inSpecCell() }},
 	{Title: "SET-BY", Meaning: "User or spec that added it; ? where that was not recorded", Drop: 1, Min: 10, Cell: func(_ list.At, d DeniedView) list.Cell { return d.noted(list.Known(ptr.Deref(d.SetBy, ""))) }},
 	{Title: "WHEN", Meaning: "Age of the entry in the database", Drop: 2, Cell: func(at list.At, d DeniedView) list.Cell { return d.noted(list.Text(at.Age(d.When))) }},
 	{Title: "REASON", Meaning: "Why it was added", Below: true, Cell: func(_ list.At, d DeniedView) list.Cell { return d.noted(list.Text(ptr.Deref(d.Reason, ""))) }},
+}
+
+func (v DeniedView) inDatabaseCell() list.Cell {
+	if v.Unread {
+		return list.Known("")
+	}
+	return list.YesNo(&v.InDatabase)
 }
 
 func (v DeniedView) inSpecCell() list.Cell {
@@ -88,6 +103,8 @@ func (v DeniedView) inSpecCell() list.Cell {
 // where nothing was recorded.
 func (v DeniedView) noted(c list.Cell) list.Cell {
 	switch {
+	case v.Unread:
+		return list.Known("")
 	case !v.InDatabase:
 		return list.Text("")
 	case v.SetBy == nil:

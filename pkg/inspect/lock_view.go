@@ -53,6 +53,8 @@ const (
 	LockExpired LockState = "expired"
 	// LockOwnerDenied is held by an owner on the deny list, and can be taken over.
 	LockOwnerDenied LockState = "owner-denied"
+	// LockUnknown is that of a database that was not read.
+	LockUnknown LockState = "unknown"
 )
 
 // DeniedView is one owner on a deny list.
@@ -60,6 +62,8 @@ type DeniedView struct {
 	ID string `json:"id"`
 	// InDatabase is whether it is denied in the database, and cannot take the lock now.
 	InDatabase bool `json:"inDatabase"`
+	// Unread is true while the deny list of the database is unknown, and with it InDatabase.
+	Unread bool `json:"unread,omitempty"`
 	// InSpec is its entry in the spec.
 	InSpec SpecDenial `json:"inSpec"`
 	// SetBy is what added it to the list in the database, "user@host" or a spec; null where
@@ -123,6 +127,10 @@ func NewLockListView(m Metadata, f Facts) LockListView {
 
 func (f Facts) Lock() LockView {
 	v := LockView{Cluster: f.Cluster.Name, Used: f.Cluster.LocksUsed(), State: LockFree}
+	if !f.Coordination.Read {
+		v.State = LockUnknown
+		return v
+	}
 	l := f.Coordination.Lock
 	if l == nil {
 		return v
@@ -161,7 +169,7 @@ func (f Facts) denials() []DeniedView {
 	slices.Sort(ids)
 	views := []DeniedView{}
 	for _, id := range slices.Compact(ids) {
-		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), InSpec: SpecUnset}
+		v := DeniedView{ID: id, InDatabase: slices.Contains(f.Coordination.DenyList, id), Unread: !f.Coordination.Read, InSpec: SpecUnset}
 		if entry, has := entries[id]; has {
 			v.InSpec = entry
 		}
@@ -193,6 +201,8 @@ func (v DeniedView) drift(f Facts) string {
 		then = "no pass changes that while the spec does not use the lock"
 	}
 	switch {
+	case v.Unread:
+		return ""
 	case v.InDatabase && v.InSpec == SpecUnset:
 		return "denied in the database and not in this spec: it stays denied until a spec has it with allow: true"
 	case v.InDatabase && v.InSpec == SpecAllows:

@@ -45,7 +45,7 @@ var NodeColumns = []list.Column[NodeView]{
 // Tone is how bad the state of a node is.
 func (v NodeView) Tone() list.Tone {
 	switch {
-	case !ptr.Deref(v.Exists, true), !ptr.Deref(v.Ready, true), v.isUnresponsive():
+	case v.problem() != "":
 		return list.Bad
 	case ptr.Deref(v.Unschedulable, false), len(v.Taints) > 0:
 		return list.Warn
@@ -53,6 +53,18 @@ func (v NodeView) Tone() list.Tone {
 		return list.Unsure
 	default:
 		return list.Good
+	}
+}
+
+// problem is what is wrong with a node; empty for one that is ready or could not be read.
+func (v NodeView) problem() NodeProblem {
+	switch {
+	case !ptr.Deref(v.Exists, true):
+		return NodeDeleted
+	case !ptr.Deref(v.Ready, true), v.isUnresponsive():
+		return NodeNotReady
+	default:
+		return ""
 	}
 }
 

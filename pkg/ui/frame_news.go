@@ -52,39 +52,47 @@ func drainWords(v inspect.DrainView) string {
 	return text
 }
 
-func coordinatorNews(before, now frame.Frame) (lines []string) {
+// coordinatorNews compares what coordinators answer with what was known of them last; the first time they are expected to answer.
+func (t *ChangeWriter) coordinatorNews(before, now frame.Frame) (lines []string) {
 	for _, c := range now.Coordinators.Items {
-		i := slices.IndexFunc(before.Coordinators.Items, func(o inspect.CoordinatorDetailView) bool { return o.Address == c.Address })
-		was := new(true)
-		if i >= 0 {
-			was = before.Coordinators.Items[i].Reachable
-		} else if before.Kind != "" {
+		was, known := t.answers[c.Address]
+		if !known && before.Kind != "" && !slices.ContainsFunc(before.Coordinators.Items, func(o inspect.CoordinatorDetailView) bool { return o.Address == c.Address }) {
 			lines = append(lines, "coordinator "+c.Address+": new")
 		}
-		if c.Reachable != nil && was != nil && *was != *c.Reachable {
+		if c.Reachable == nil {
+			continue
+		}
+		if *c.Reachable != (was || !known) {
 			lines = append(lines, fmt.Sprintf("coordinator %s: %s", c.Address, word(*c.Reachable, "answers again", "does not answer")))
 		}
+		t.answers[c.Address] = *c.Reachable
 	}
 	return lines
 }
 
-func lockNews(before, now frame.Frame) (lines []string) {
-	for _, held := range []struct{ what, was, is string }{
-		{"the Lease", before.Locks.Lease.Holder, now.Locks.Lease.Holder},
-		{"the database's lock", locksOwner(before.Status.Locks), locksOwner(now.Status.Locks)},
+// lockNews compares holders with the last known ones.
+func (t *ChangeWriter) lockNews(now frame.Frame) (lines []string) {
+	for _, held := range []struct {
+		what, is string
+		known    bool
+	}{
+		{"the Lease", now.Locks.Lease.Holder, now.Locks.Lease.Read},
+		{"the database's lock", locksOwner(now.Status.Locks), now.Status.Locks.Read},
 	} {
 		switch {
-		case held.was == held.is:
+		case !held.known || held.is == t.holders[held.what]:
+			continue
 		case held.is == "":
 			lines = append(lines, held.what+": free")
 		default:
 			lines = append(lines, fmt.Sprintf("%s: held by %s", held.what, held.is))
 		}
+		t.holders[held.what] = held.is
 	}
 	return lines
 }
 
-// locksOwner returns the holder of the lock; empty once it has expired, and where it is unknown.
+// locksOwner returns the holder of the lock; empty once it has expired.
 func locksOwner(v inspect.LocksView) string {
 	if v.Expired {
 		return ""

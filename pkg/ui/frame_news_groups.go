@@ -11,7 +11,7 @@ import (
 )
 
 // groupNews reports groups that were added and removed, and their conditions and marks.
-func groupNews(before, now frame.Frame) (lines []string) {
+func (t *ChangeWriter) groupNews(before, now frame.Frame) (lines []string) {
 	isFirst := before.Kind == ""
 	for _, g := range now.Groups.Items {
 		was := frameGroup(before, g.ID)
@@ -21,7 +21,7 @@ func groupNews(before, now frame.Frame) (lines []string) {
 				lines = append(lines, fmt.Sprintf("%s: new process group, class %s", g.ID, g.Class))
 			}
 		}
-		lines = append(lines, conditionNews(*was, g, frameAt(now))...)
+		lines = append(lines, t.conditionNews(g, frameAt(now))...)
 		if g.RemovalSince != nil && was.RemovalSince == nil {
 			lines = append(lines, g.ID+": marked for removal")
 		}
@@ -31,18 +31,19 @@ func groupNews(before, now frame.Frame) (lines []string) {
 	}
 	for _, g := range before.Groups.Items {
 		if frameGroup(now, g.ID) == nil && frameKnown(now) {
+			delete(t.conditions, g.ID)
 			lines = append(lines, g.ID+": removed")
 		}
 	}
 	return lines
 }
 
-func conditionNews(was, is inspect.GroupView, now time.Time) (lines []string) {
-	has := func(g inspect.GroupView, kind string) bool {
-		return slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Type == kind })
-	}
+// conditionNews compares the conditions of a process group with the last known ones: what the database does not report any
+// more has not ended.
+func (t *ChangeWriter) conditionNews(is inspect.GroupView, now time.Time) (lines []string) {
+	was := inspect.GroupView{Conditions: t.conditions[is.ID]}
 	for _, c := range is.Conditions {
-		if has(was, c.Type) {
+		if was.Has(c.Type) {
 			continue
 		}
 		line := is.ID + ": " + c.Type
@@ -51,11 +52,17 @@ func conditionNews(was, is inspect.GroupView, now time.Time) (lines []string) {
 		}
 		lines = append(lines, line)
 	}
+	known := is.Conditions
 	for _, c := range was.Conditions {
-		if !has(is, c.Type) {
+		switch {
+		case is.Has(c.Type):
+		case is.ConditionsUnknown:
+			known = append(slices.Clip(known), c)
+		default:
 			lines = append(lines, is.ID+": no longer "+c.Type)
 		}
 	}
+	t.conditions[is.ID] = known
 	return lines
 }
 

@@ -18,6 +18,11 @@ type ChangeWriter struct {
 	last *frame.Frame
 	// uid is that of the cluster in the last frame that has one.
 	uid string
+	// conditions are the last known ones of each process group, answers whether each coordinator answered when that was
+	// known last, and holders the holders of the Lease and of the lock then; empty for none.
+	conditions map[string][]inspect.ConditionView
+	answers    map[string]bool
+	holders    map[string]string
 	// left are the remaining bytes that were last written, by process.
 	left map[string]int64
 	// events are those that were written, by how often they were seen.
@@ -36,12 +41,13 @@ func (t *ChangeWriter) Changes(v frame.Frame) []string {
 	t.uid = cmp.Or(v.UID, t.uid)
 	if t.last == nil {
 		t.left, t.events, t.began = map[string]int64{}, map[inspect.EventView]int{}, frameAt(v)
+		t.conditions, t.answers, t.holders = map[string][]inspect.ConditionView{}, map[string]bool{}, map[string]string{}
 		t.last = &frame.Frame{}
 	}
 	before := *t.last
 	lines = slices.Concat(
-		lines, t.state(before, v), sourceNews(before, v), groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
-		coordinatorNews(before, v), lockNews(before, v), BackupNews(before, v), planNews(before, v), t.eventNews(v),
+		lines, t.state(before, v), sourceNews(before, v), t.groupNews(before, v), nodeNews(before, v), t.drainNews(before, v),
+		t.coordinatorNews(before, v), t.lockNews(v), BackupNews(before, v), planNews(before, v), t.eventNews(v),
 	)
 	t.last = &v
 	for i := range lines {

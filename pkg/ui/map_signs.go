@@ -50,8 +50,10 @@ func signOfUp(g inspect.GroupRow) *sign {
 	switch {
 	case !ptr.Deref(g.CoordinatorReachable, true):
 		return signUnreachable
-	case g.Tone > list.Good:
+	case g.Tone >= list.Warn:
 		return signCondition
+	case g.Tone == list.Unsure:
+		return signUnknown
 	case ptr.Deref(g.Coordinator, false):
 		return signCoordinator
 	default:

@@ -28,6 +28,9 @@ type Metrics struct {
 	generation, reconciled, retryAfter prometheus.Gauge
 	processGroups                      prometheus.Gauge
 
+	// unknown is how many process groups have unknown conditions, by the last query of the database.
+	unknown int
+
 	database   *database
 	operations *operations
 
@@ -101,7 +104,7 @@ func (m *Metrics) addGauges(own prometheus.Labels) {
 		return prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help, ConstLabels: own}
 	}
 	m.lastPass = prometheus.NewGaugeVec(options("last_pass_timestamp_seconds", "When the last pass with this outcome ended."), []string{"outcome"})
-	m.conditions = prometheus.NewGaugeVec(options("process_group_conditions", "Process groups that have this condition."), []string{"condition"})
+	m.conditions = prometheus.NewGaugeVec(options("process_group_conditions", "Process groups that have this condition; Unknown counts those whose conditions cannot be evaluated, since the database does not answer."), []string{"condition"})
 	m.processGroups = prometheus.NewGauge(options("process_groups", "Process groups in the status."))
 	m.generation = prometheus.NewGauge(options("generation", "Generation of the resource; it increases with every change of its spec."))
 	m.reconciled = prometheus.NewGauge(options("reconciled_generation", "Newest reconciled generation; 0 for none."))

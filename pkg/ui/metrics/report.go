@@ -3,7 +3,7 @@ package metrics
 import (
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -15,7 +15,7 @@ func (m *Metrics) Report(e reconcile.Event) {
 		m.passStarted(e)
 	case reconcile.Observed:
 		if e.Snapshot.Cluster != nil {
-			m.observed(e.Snapshot.Cluster)
+			m.observed(e.Facets, e.Snapshot)
 		}
 		m.database.observed(e.Facets, e.Snapshot)
 	case reconcile.GatesChecked:
@@ -47,7 +47,14 @@ func (m *Metrics) passStarted(e reconcile.PassStarted) {
 	m.pass.stageStarted = now
 }
 
-func (m *Metrics) observed(c *v1beta2.FoundationDBCluster) {
+// unknownConditions counts as a condition the process groups whose conditions cannot be evaluated.
+const unknownConditions = "Unknown"
+
+func (m *Metrics) observed(facets plan.Facet, s plan.Snapshot) {
+	c := s.Cluster
+	if facets&plan.Database != 0 {
+		m.unknown = inspect.Facts{Snapshot: s}.UnknownConditions()
+	}
 	m.generation.Set(float64(c.Generation))
 	m.reconciled.Set(float64(c.Status.Generations.Reconciled))
 	m.processGroups.Set(float64(len(c.Status.ProcessGroups)))
@@ -56,6 +63,9 @@ func (m *Metrics) observed(c *v1beta2.FoundationDBCluster) {
 		for _, condition := range group.ProcessGroupConditions {
 			count[string(condition.Type)]++
 		}
+	}
+	if m.unknown > 0 {
+		count[unknownConditions] = m.unknown
 	}
 	m.conditions.Reset()
 	for condition, n := range count {

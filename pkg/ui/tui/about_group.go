@@ -37,17 +37,34 @@ func (s clusterView) aboutGroup(id string) []line {
 		return nil
 	}
 	lines := []line{heading(g.ID + " (" + g.Class + ")")}
-	for _, c := range inspect.WorstFirst(g.Conditions) {
-		t := inspect.ConditionTone(c.Type)
-		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
-	}
-	if len(g.Conditions) == 0 {
-		lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, "no conditions")})
-	}
+	lines = append(lines, s.conditionLines(g)...)
 	lines = append(lines, s.locationOf(g)...)
 	lines = append(lines, s.databaseOf(g)...)
 	lines = append(lines, s.whyOf(id, heading("Why"))...)
 	return append(lines, commandLines(s.commandsFor(g)...)...)
+}
+
+// conditionLines returns the conditions of a process group. None at all is good only where that is known.
+func (s clusterView) conditionLines(g inspect.GroupView) []line {
+	var lines []line
+	for _, c := range inspect.WorstFirst(g.Conditions) {
+		t := inspect.ConditionTone(c.Type)
+		lines = append(lines, line{styled(t, "  "+t.Mark()+" "), styled(t, c.Type), styled(plain, " for "+s.since(c.Since))})
+	}
+	switch {
+	case g.ConditionsUnknown && len(lines) > 0:
+		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "other conditions unknown"), styled(plain, ": these are of the last status update")})
+	case g.ConditionsUnknown || g.Processes == nil:
+		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "conditions unknown")})
+	case len(lines) == 0:
+		lines = append(lines, line{styled(good, "  "+markGood+" "), styled(plain, "no conditions")})
+	}
+	if last := g.LastReport; last != nil {
+		for _, c := range inspect.WorstFirst(last.Conditions) {
+			lines = append(lines, styledLine(faint, "    "+c.Type+" until "+s.age(&last.AsOf)+" ago"))
+		}
+	}
+	return lines
 }
 
 // aside returns what goes beside the details of a row: what a pass does about its process group
@@ -59,25 +76,20 @@ func (s clusterView) aside(r row) []line {
 	return s.whyOf("", heading("What blocks "+s.cluster()))
 }
 
-// phase returns the phase of the pod of a process group; empty without a pod.
-func (s clusterView) phase(g inspect.GroupView) string {
-	return inspect.GroupRow{GroupView: &g, NodeDown: s.down[g.Node]}.Phase()
-}
-
 // locationOf returns where the processes of a group run.
 func (s clusterView) locationOf(g inspect.GroupView) []line {
-	pod := g.Pod + ", " + phrase.Or(s.phase(g), "none")
-	if g.PodPhase != "" && s.down[g.Node] {
-		pod = fmt.Sprintf("%s, unknown: node %s is not ready (last phase %s)", g.Pod, g.Node, g.PodPhase)
+	state := phrase.Or(g.Phase(), "none")
+	if g.PodPhase != "" && g.NodeProblem != "" {
+		state = fmt.Sprintf("unknown: node %s is %s (last phase %s)", g.Node, strings.ReplaceAll(string(g.NodeProblem), "-", " "), g.PodPhase)
 	}
 	if g.Restarts != nil && *g.Restarts > 0 {
-		pod += ", " + phrase.Count(*g.Restarts, "restart")
+		state += ", " + phrase.Count(*g.Restarts, "restart")
 	}
 	zone := phrase.Or(g.Zone, phrase.UnknownCell)
 	if g.DC != "" {
 		zone += " in " + g.DC
 	}
-	lines := []line{fact("pod", pod), fact("node", phrase.Or(g.Node, phrase.Nothing)), fact("zone", zone)}
+	lines := []line{fact("pod", g.Pod), fact("phase", state), fact("node", phrase.Or(g.Node, phrase.Nothing)), fact("zone", zone)}
 	if g.PVC != "" {
 		lines = append(lines, fact("PVC", g.PVC))
 	}
@@ -89,10 +101,12 @@ func (s clusterView) locationOf(g inspect.GroupView) []line {
 
 // databaseOf returns what the database reports about the group.
 func (s clusterView) databaseOf(g inspect.GroupView) []line {
-	lines := []line{
-		fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" reporting, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell)),
-		fact("roles", g.RolesCell().Text), fact("coordinator", g.CoordinatorWords()),
+	lines := []line{fact("processes", phrase.NumberOr(g.Processes, phrase.UnknownCell)+" reporting, up "+phrase.SecondsOr(g.UptimeSeconds, phrase.UnknownCell))}
+	if last := g.LastReport; last != nil {
+		text := fmt.Sprintf("%s, up %s, %s ago", phrase.Or(strings.Join(last.Roles, ", "), "no roles"), phrase.SecondsOr(last.UptimeSeconds, phrase.UnknownCell), s.age(&last.AsOf))
+		lines = append(lines, factIn(faint, "last reported", text))
 	}
+	lines = append(lines, fact("roles", g.RolesCell().Text), fact("coordinator", g.CoordinatorWords()))
 	if g.StoredBytes != nil {
 		data := phrase.Bytes(*g.StoredBytes)
 		if g.LagSeconds != nil {
@@ -168,7 +182,9 @@ func (s clusterView) whyOf(id string, head line) []line {
 			lines = append(lines, nextLines(c)...)
 		}
 	}
-	if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
+	if len(chains) == 0 && s.isUnknown(id) {
+		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the database does not answer now")})
+	} else if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
 		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
 	} else if len(chains) == 0 {
 		lines = append(lines, styledLine(plain, "  nothing blocks it"))
@@ -177,6 +193,13 @@ func (s clusterView) whyOf(id string, head line) []line {
 		lines = append(lines, outageLines(*report.Outage)...)
 	}
 	return append(lines, styledLine(faint, "  previewed "+s.age(report.AsOf)+" ago"))
+}
+
+// isUnknown reports whether the state of a process group is unknown, or of any for no group.
+func (s clusterView) isUnknown(id string) bool {
+	return slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
+		return (id == "" || g.ID == id) && (g.ConditionsUnknown || g.Processes == nil)
+	})
 }
 
 // changedAfter reports whether a process group, or any for no group, got into its state after a

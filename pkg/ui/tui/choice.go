@@ -14,7 +14,7 @@ import (
 type choice struct {
 	// filter selects rows that contain it.
 	filter string
-	// problem selects rows with problems.
+	// problem selects rows with problems, and those that are unknown.
 	problem bool
 	by      grouping
 	// noMap hides the map of process groups.
@@ -45,45 +45,13 @@ func (g grouping) of(v inspect.GroupView) string {
 	}
 }
 
-// ranked is a process group with its sort keys.
-type ranked struct {
-	inspect.GroupRow
-	// name and number are the parts of its ID: storage-9 comes before storage-10.
-	name   string
-	number int
-	// index is its original position, which breaks ties.
-	index int
-}
-
 // sorted returns process groups in the selected order.
-func (c choice) sorted(groups []inspect.GroupView, down map[string]bool) []*ranked {
-	list := make([]*ranked, len(groups))
-	for i := range groups {
-		g := inspect.NewGroupRow(&groups[i])
-		g.NodeDown = down[g.Node]
-		name, number := inspect.Numbered(g.ID)
-		list[i] = &ranked{g, name, number, i}
+func (c choice) sorted(groups []inspect.GroupView) []inspect.GroupRow {
+	rows := inspect.WorstGroupsFirst(groups)
+	if c.by != byNothing {
+		slices.SortStableFunc(rows, func(a, b inspect.GroupRow) int { return cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)) })
 	}
-	slices.SortFunc(list, c.compare)
-	return list
-}
-
-// compare orders two process groups.
-func (c choice) compare(a, b *ranked) int {
-	if n := cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)); n != 0 {
-		return n
-	}
-	return cmp.Or(cmp.Compare(b.Tone, a.Tone), compareProblem(a, b), cmp.Compare(a.name, b.name), cmp.Compare(a.number, b.number), cmp.Compare(a.index, b.index))
-}
-
-// compareProblem sorts by the age of the worst condition, the oldest first.
-func compareProblem(a, b *ranked) int {
-	switch {
-	case len(a.Conditions) == 0 || len(b.Conditions) == 0:
-		return cmp.Compare(len(b.Conditions), len(a.Conditions))
-	default:
-		return inspect.CompareTimes(inspect.WorstFirst(a.Conditions)[0].Since, inspect.WorstFirst(b.Conditions)[0].Since)
-	}
+	return rows
 }
 
 // sorting is the order of the rows of a view: by a column, or as the view has them.
@@ -185,7 +153,7 @@ func (c choice) keep(rows []row) []row {
 }
 
 func (c choice) matches(r row) bool {
-	if c.problem && r.tone < warn {
+	if c.problem && r.tone < unsure {
 		return false
 	}
 	want := strings.ToLower(c.filter)

@@ -17,8 +17,6 @@ type clusterView struct {
 	choice choice
 	o      *Options
 	fleet  fleet.List
-	// down are the nodes that are known to be deleted or not ready.
-	down map[string]bool
 	// tall is true where graphs have two lines.
 	tall    bool
 	courses *drawnCourses
@@ -30,6 +28,17 @@ func (s clusterView) snapshot() frame.Frame {
 		return frame.Frame{}
 	}
 	return *s.frame
+}
+
+// answered reports whether a source of the frame ever answered.
+func (s clusterView) answered(source string) bool {
+	v := s.snapshot().Source(source)
+	return v != nil && v.AsOf != nil
+}
+
+// isUnread reports whether nothing of the cluster was read yet.
+func (s clusterView) isUnread() bool {
+	return s.snapshot().UID == "" && !s.answered(frame.SourceOfKubernetes)
 }
 
 // times is how the cells of lists show times.

@@ -193,6 +193,11 @@ func lost() *frame.Frame {
 	f.Groups.Items[1].Addresses = []string{"[2001:db8::7:11]:4501:tls"}
 	f.Groups.Items[10].Conditions = []inspect.ConditionView{{Type: "IncorrectPodSpec", Since: new(noon.Add(-70 * time.Second))}}
 	f.Status.ProcessGroups.Removing = 1
+	for i := range f.Groups.Items {
+		if f.Groups.Items[i].Node == "node-3" {
+			f.Groups.Items[i].NodeProblem = inspect.NodeNotReady
+		}
+	}
 	n := &f.Nodes.Items[2]
 	n.Ready, n.Taints = new(false), []string{"node.kubernetes.io/unreachable:NoExecute"}
 	n.MatchedRules = []inspect.TaintRuleView{{Key: "node.kubernetes.io/unreachable", Seconds: 300}}

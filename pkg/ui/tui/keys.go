@@ -151,7 +151,7 @@ func lookBindings() []binding {
 		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
 		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
-		key("c", "only rows with problems", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
+		key("c", "only rows with problems, and unknown ones", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
 		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
 		{keys: []string{"m"}, show: "m", does: "show or hide the map of process groups", section: sectionLook, do: model.toggleMap},

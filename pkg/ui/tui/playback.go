@@ -130,6 +130,5 @@ func (m model) clusterView() clusterView {
 	if after := slices.IndexFunc(states, func(at state) bool { return at.at.After(s.at) }); after >= 0 {
 		s.states = states[:after]
 	}
-	s.down = s.nodesDown()
 	return s
 }

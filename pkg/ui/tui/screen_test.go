@@ -10,7 +10,6 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
@@ -140,19 +139,6 @@ func TestTheSelectedRowHasOneColor(t *testing.T) {
 		if want := panes.Of(size[0]).List; !strings.HasPrefix(row, "\x1b[7m"+markChosen) || !found || strings.Contains(chosen, "\x1b") || ansi.StringWidth(chosen) != want {
 			t.Errorf("%v: %d columns of %d: %q", size, ansi.StringWidth(chosen), want, row)
 		}
-	}
-}
-
-// The phase that the API server has of a pod is the last one before its node was lost.
-func TestThePodPhaseIsUnknownOnANodeThatIsNotReady(t *testing.T) {
-	f := lost()
-	f.Groups.Items[2].PodPhase = "Running"
-	s := shown(t, 200, 60, Options{}, entry(f)).clusterView()
-	if got := s.phase(f.Groups.Items[2]); got != phrase.UnknownCell {
-		t.Errorf("the pod on a node that is not ready is %s", got)
-	}
-	if got := s.phase(f.Groups.Items[1]); got != "Running" {
-		t.Errorf("the pod on a ready node is %s", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
@@ -22,6 +23,9 @@ func eventsPage(s clusterView) page {
 		p.rows = append(p.rows, r)
 	}
 	p.summary = line{styled(plain, phrase.Count(len(items), "event")+", "), styled(toneOfCount(warnings), phrase.Count(warnings, "warning"))}
+	if !s.answered(frame.SourceOfEvents) {
+		p.summary, p.empty = styledLine(warn, markUnknown+" events unknown"), ""
+	}
 	return p
 }
 
@@ -51,6 +55,9 @@ func (s clusterView) eventLines(id string) []line {
 		}
 		t := e.Tone()
 		lines = append(lines, line{styled(faint, "  "+fit(s.age(&e.Time), 6)), styled(t, t.Mark()+" "), styled(t, e.Reason+"  "), styled(plain, e.Message)})
+	}
+	if len(lines) == 1 && !s.answered(frame.SourceOfEvents) {
+		return append(lines, styledLine(warn, "  "+markUnknown+" events unknown"))
 	}
 	if len(lines) == 1 {
 		lines = append(lines, styledLine(plain, "  no events"))

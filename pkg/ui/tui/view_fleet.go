@@ -45,15 +45,13 @@ func (m model) openCluster(view int) model {
 
 func fleetPage(s clusterView) page {
 	p := page{empty: "no clusters yet", columns: titles(inspect.ClusterColumns)}
-	wrong := 0
+	var found tally
 	for _, c := range s.fleet.Clusters {
 		r := fleetRow(c, s.o.Namespace)
-		if r.tone >= warn {
-			wrong++
-		}
+		found.add(r.tone)
 		p.rows = append(p.rows, r)
 	}
-	p.summary = line{styled(plain, phrase.Count(len(p.rows), "cluster")+", "), styled(toneOfCount(wrong), fmt.Sprintf("%d with problems", wrong))}
+	p.summary = append(line{styled(plain, phrase.Count(len(p.rows), "cluster"))}, found.words()...)
 	if s.fleet.Problem != "" {
 		p.notes = append(p.notes, styledLine(bad, markBad+" clusters cannot be listed: "+s.fleet.Problem))
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -9,43 +10,28 @@ import (
 
 // groupsPage shows which process groups have problems, and for how long.
 func groupsPage(s clusterView) page {
-	groups := s.choice.sorted(s.snapshot().Groups.Items, s.down)
+	groups := s.choice.sorted(s.snapshot().Groups.Items)
 	p := page{empty: "no process groups in the status", columns: titles(inspect.GroupColumns)}
 	last := "\x00"
 	for _, g := range groups {
 		if head := s.choice.by.of(*g.GroupView); s.choice.by != byNothing && head != last {
-			p.rows = append(p.rows, row{cells: s.headline(head)})
+			p.rows = append(p.rows, row{cells: s.headline(head, groups)})
 			last = head
 		}
-		p.rows = append(p.rows, groupRow(g.GroupRow))
+		p.rows = append(p.rows, groupRow(g))
 	}
 	p.summary = s.groupsSummary(groups)
 	return p
 }
 
 // groupsSummary counts process groups, and describes their order.
-func (s clusterView) groupsSummary(groups []*ranked) line {
+func (s clusterView) groupsSummary(groups []inspect.GroupRow) line {
 	v := s.snapshot().Status.ProcessGroups
-	failing, unsures := 0, 0
-	for _, g := range groups {
-		switch {
-		case g.Tone >= warn:
-			failing++
-		case g.Tone == unsure:
-			unsures++
-		}
+	if len(groups) == 0 && s.isUnread() {
+		return styledLine(warn, markUnknown+" process groups unknown")
 	}
-	tone := good
-	if failing > 0 {
-		tone = warn
-	}
-	l := line{
-		styled(plain, fmt.Sprintf("%s, %d desired, ", phrase.Count(len(groups), "process group"), v.Desired)),
-		styled(tone, fmt.Sprintf("%d with problems", failing)),
-	}
-	if unsures > 0 {
-		l = append(l, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
-	}
+	l := line{styled(plain, fmt.Sprintf("%s, %d desired", phrase.Count(len(groups), "process group"), v.Desired))}
+	l = append(l, tallyOf(groups).words()...)
 	if v.Removing > 0 {
 		l = append(l, styled(plain, fmt.Sprintf(", %d marked for removal", v.Removing)))
 	}
@@ -55,21 +41,30 @@ func (s clusterView) groupsSummary(groups []*ranked) line {
 	if v.Source == inspect.SourceResource {
 		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
 	}
-	return l
+	return append(l, s.lastReported(groups)...)
+}
+
+// lastReported returns the age of what the rows show as last known; nothing if they show none.
+func (s clusterView) lastReported(groups []inspect.GroupRow) line {
+	i := slices.IndexFunc(groups, func(g inspect.GroupRow) bool { return g.LastReport != nil })
+	if i < 0 {
+		return nil
+	}
+	return line{styled(warn, " · "+markWarn+" roles and uptime of "+s.age(&groups[i].LastReport.AsOf)+" ago")}
+}
+
+func tallyOf(groups []inspect.GroupRow) tally {
+	var t tally
+	for _, g := range groups {
+		t.addGroup(g)
+	}
+	return t
 }
 
 // headline returns the headline of a zone or class, with the number of its groups.
-func (s clusterView) headline(of string) []span {
-	n, failing := 0, 0
-	for _, g := range s.snapshot().Groups.Items {
-		if s.choice.by.of(g) == of {
-			n++
-			if g.Tone() >= warn {
-				failing++
-			}
-		}
-	}
-	return []span{styled(strong, fmt.Sprintf("%s %s", groupingNames[s.choice.by], of)), styled(faint, fmt.Sprintf("  %d, %d with problems", n, failing))}
+func (s clusterView) headline(of string, groups []inspect.GroupRow) []span {
+	in := slices.DeleteFunc(slices.Clone(groups), func(g inspect.GroupRow) bool { return s.choice.by.of(*g.GroupView) != of })
+	return []span{styled(strong, fmt.Sprintf("%s %s", groupingNames[s.choice.by], of)), styled(faint, fmt.Sprintf("  %d%s", len(in), tallyOf(in).words().Text()))}
 }
 
 func groupRow(g inspect.GroupRow) row {

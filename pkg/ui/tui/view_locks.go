@@ -54,6 +54,8 @@ func (s clusterView) lockText() string {
 		return phrase.UnknownCell
 	case !items[0].Used && items[0].Owner == nil:
 		return "not used"
+	case items[0].State == inspect.LockUnknown:
+		return phrase.UnknownCell
 	case items[0].Owner == nil:
 		return "free"
 	case items[0].State == inspect.LockHeld:

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,23 +14,18 @@ import (
 func nodesPage(s clusterView) page {
 	v := s.snapshot().Nodes
 	p := page{empty: "no pod of the cluster is on any node", columns: titles(inspect.NodeColumns), notes: faintLines(v.Notes())}
-	failing, unsures := 0, 0
+	var found tally
 	for _, n := range v.Items {
 		r := nodeRow(n)
-		switch {
-		case r.tone >= warn:
-			failing++
-		case r.tone == unsure:
-			unsures++
-		}
+		found.add(r.tone)
 		p.rows = append(p.rows, r)
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
-	p.summary = line{styled(plain, phrase.Count(len(v.Items), "node")+", "), styled(toneOfCount(failing), fmt.Sprintf("%d with problems", failing))}
-	if unsures > 0 {
-		p.summary = append(p.summary, styled(warn, fmt.Sprintf(", %d unknown", unsures)))
-	}
+	p.summary = append(line{styled(plain, phrase.Count(len(v.Items), "node"))}, found.words()...)
 	p.summary = append(p.summary, s.zonesSummary()...)
+	if s.isUnread() {
+		p.summary, p.empty = styledLine(warn, markUnknown+" nodes unknown"), ""
+	}
 	if v.Hidden != "" {
 		p.notes = append(p.notes, styledLine(warn, markWarn+" taints and rules are not checked: "+v.Hidden))
 	}
@@ -53,17 +47,6 @@ func (s clusterView) zonesSummary() line {
 
 func nodeRow(n inspect.NodeView) row {
 	return listed(inspect.NodeColumns, n, row{key: n.Name, node: n.Name, tone: n.Tone(), more: func(s clusterView) []line { return s.aboutNode(n.Name) }})
-}
-
-// nodesDown returns the nodes that are known to be deleted or not ready.
-func (s clusterView) nodesDown() map[string]bool {
-	down := map[string]bool{}
-	for _, n := range s.snapshot().Nodes.Items {
-		if n.Tone() == bad {
-			down[n.Name] = true
-		}
-	}
-	return down
 }
 
 // nodeNamed returns a node by its name.

@@ -49,7 +49,13 @@ func (e *Entry) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	type entry Entry // without this method
-	return json.Unmarshal(upgraded, (*entry)(e))
+	if err := json.Unmarshal(upgraded, (*entry)(e)); err != nil {
+		return err
+	}
+	if e.Frame != nil {
+		e.Frame.Groups.Complete(e.Frame.Nodes)
+	}
+	return nil
 }
 
 // Feed is the source of entries.
