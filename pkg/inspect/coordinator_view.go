@@ -57,7 +57,7 @@ func (f Facts) CoordinatorWarnings() []string {
 	case f.CoordinatorDocument() != nil:
 		return []string{why}
 	default:
-		return []string{"no answer from the database, so the coordinators are those in the status: " + why}
+		return []string{"no answer from " + f.Database.Respondent() + ", so the coordinators are those in the status: " + why}
 	}
 }
 

@@ -221,7 +221,7 @@ func (f Facts) UnknownReason(what string) string {
 	case f.Database.Partial != nil:
 		return what + " are unknown: " + why
 	case why != "":
-		return "no answer from the database, so " + what + " are unknown: " + why
+		return "no answer from " + f.Database.Respondent() + ", so " + what + " are unknown: " + why
 	case f.Database.Status != nil && !f.Database.Status.ListsProcesses():
 		return "the database is unavailable and lists no processes, so " + what + " are unknown"
 	default:

@@ -422,5 +422,5 @@ func NoAnswer(d plan.DatabaseFacts) string {
 	if d.Partial != nil {
 		return d.Why() // it answered
 	}
-	return "no answer from the database: " + d.Why()
+	return "no answer from " + d.Respondent() + ": " + d.Why()
 }

@@ -115,7 +115,7 @@ func (e *poller) facts(now time.Time) inspect.Facts {
 func (e *poller) whole(now time.Time) plan.Snapshot {
 	s := e.seen
 	s.Now, s.Coordination = now, e.coordination
-	s.Database = CurrentDatabase(e.databaseFacts, &e.database, now)
+	s.Database = CurrentDatabase(e.databaseFacts, &e.database, &e.kubernetes, now)
 	if !s.Database.Available() { // exclusions and locks are in the database
 		s.Coordination = plan.CoordinationFacts{}
 	}

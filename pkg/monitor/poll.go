@@ -94,6 +94,7 @@ func (e *poller) tookKubernetes(ctx context.Context, seen plan.Snapshot, facets 
 	if err != nil {
 		e.changedFacets |= facets
 		e.kubernetes.end(now, time.Time{}, exit.Explain(err))
+		e.kubernetes.unauthorized = apierrors.IsUnauthorized(err)
 		e.showSoon(0)
 		return
 	}
@@ -226,14 +227,24 @@ func (e *poller) askBackups(ctx context.Context, now time.Time) {
 // CurrentDatabase returns what is still valid of the database facts. Once the next query has
 // taken too long, an earlier answer is void: an available database may have become unavailable.
 // A down database counts as down for longer, since it takes up to 19 s to report that again.
-func CurrentDatabase(reported plan.DatabaseFacts, requested *SourceState, now time.Time) plan.DatabaseFacts {
+//
+// The database is queried through the API server. While that is slow or rejects the credentials, it is the reason, and not
+// the database.
+func CurrentDatabase(reported plan.DatabaseFacts, requested, kubernetes *SourceState, now time.Time) plan.DatabaseFacts {
 	const downFor = 40 * time.Second
 	waited := now.Sub(requested.queriedAt)
 	switch {
+	case reported.Unreachable != "" && kubernetes.unauthorized:
 	case requested.queriedAt.IsZero(), waited < session.SlowDatabase, reported.Status == nil && reported.Why() != "":
 		return reported
 	case reported.Status != nil && !reported.Available() && now.Sub(reported.AsOf) < downFor:
 		return reported
+	}
+	if kubernetes.unauthorized {
+		return plan.DatabaseFacts{Unreachable: kubernetes.problem, Unasked: true}
+	}
+	if kubernetes.isSlow(now) {
+		return plan.DatabaseFacts{Unreachable: fmt.Sprintf("no answer for %s, and the database is queried through it", waited.Truncate(time.Second)), Unasked: true}
 	}
 	return plan.DatabaseFacts{Unreachable: fmt.Sprintf("waiting for database status for %s", waited.Truncate(time.Second))}
 }

@@ -29,8 +29,20 @@ type SourceState struct {
 	last      time.Time // start of the last query
 	due       time.Time // start of the next query
 	problem   string    // why the last query failed
+	// unauthorized is whether that was because of the credentials.
+	unauthorized bool
+	// took is how long the last answer took.
+	took time.Duration
 	// failures counts failed queries since the last answer.
 	failures int
+}
+
+// slowAPIServer is how long a read of Kubernetes takes of an API server that is slow.
+const slowAPIServer = 3 * time.Second
+
+// isSlow reports whether the pending query waits, or the last one waited, for a slow API server.
+func (a *SourceState) isSlow(now time.Time) bool {
+	return a.took >= slowAPIServer || !a.queriedAt.IsZero() && now.Sub(a.queriedAt) >= slowAPIServer
 }
 
 func (a *SourceState) isDue(now time.Time) bool { return a.queriedAt.IsZero() && !now.Before(a.due) }
@@ -39,7 +51,7 @@ func (a *SourceState) Begin(now time.Time) { a.queriedAt, a.last = now, now }
 
 // end records an answer as of a time, or the error instead of one.
 func (a *SourceState) end(now, asOf time.Time, problem string) {
-	a.queriedAt, a.problem = time.Time{}, problem
+	a.queriedAt, a.problem, a.took, a.unauthorized = time.Time{}, problem, now.Sub(a.last), false
 	if problem == "" {
 		a.asOf, a.failures = asOf, 0
 		a.due = later(a.last.Add(a.every), now.Add(a.every/4)) // also spaces the queries of a slow source

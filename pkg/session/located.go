@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -14,8 +15,8 @@ func (e Connection) Located(err error) error {
 	var hints []string
 	switch {
 	case apierrors.IsUnauthorized(err):
-		err = fmt.Errorf("the credentials of %s are missing or expired: %w", e.where(), err)
-		hints = []string{"log in again with the tool that issues the credentials, or correct the kubeconfig", "list other contexts: " + kubectlConfig(e.Env, "get-contexts")}
+		err = &exit.LoggedOutError{Where: e.where(), Err: err}
+		hints = []string{live.LogInAgain, "list other contexts: " + kubectlConfig(e.Env, "get-contexts")}
 	case errors.Is(err, exit.ErrMissingKind):
 		err = fmt.Errorf("%s: %w", e.where(), err)
 		hints = []string{

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -116,6 +118,44 @@ func TestTheDashboardShowsThatItWaitsForTheAPIServer(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		commandstest.Valid(t, "a frame of nothing", ui.Line(v))
+	})
+}
+
+// The database is queried through the API server, and need not be the one that is slow.
+func TestASlowAPIServerIsNotBlamedOnTheDatabase(t *testing.T) {
+	commandstest.Gaze(t, func(g *commandstest.Gazed) {
+		t := g.T
+		_, end := g.Follow(2 * time.Second)
+		defer end()
+		g.After(time.Second)
+		g.Hang(plan.ClusterResource | plan.Database)
+		v := g.After(12 * time.Second)
+		if v.Status.State != inspect.StateUnknown || !strings.HasPrefix(v.Status.Summary, "Unknown: no answer from the API server: no answer for ") {
+			t.Errorf("%s: %s", v.Status.State, v.Status.Summary)
+		}
+		for _, warning := range v.Groups.Warnings {
+			if strings.Contains(warning, "from the database") {
+				t.Error(warning)
+			}
+		}
+	})
+}
+
+func TestTheDashboardShowsHowToLogInAgain(t *testing.T) {
+	commandstest.Gaze(t, func(g *commandstest.Gazed) {
+		t := g.T
+		_, end := g.Follow(2 * time.Second)
+		defer end()
+		g.After(time.Second)
+		g.Fail(apierrors.NewUnauthorized("Unauthorized"))
+		g.Hang(plan.Database)
+		v := g.After(12 * time.Second)
+		if s := v.Source(frame.SourceOfKubernetes); s.Problem != live.LoggedOut {
+			t.Errorf("%+v", s)
+		}
+		if !strings.Contains(v.Status.Summary, "from the API server: "+live.LoggedOut) {
+			t.Error(v.Status.Summary)
+		}
 	})
 }
 
@@ -251,7 +291,7 @@ func TestTheLastDatabaseAnswerIsValidUntilTheNextIsLate(t *testing.T) {
 			if tc.requested > 0 {
 				a.Begin(now.Add(-tc.requested))
 			}
-			got := monitor.CurrentDatabase(tc.reported, a, now)
+			got := monitor.CurrentDatabase(tc.reported, a, &monitor.SourceState{}, now)
 			if holds := got.Status == tc.reported.Status && got.Why() == tc.reported.Why(); holds != tc.holds {
 				t.Errorf("%+v", got)
 			}

@@ -92,7 +92,7 @@ func nowhere(errs []error) error {
 	switch {
 	case len(errs) == 0:
 		return &TransportError{Where: "the cluster", Err: errNowhere}
-	case len(errs) == 1, !slices.ContainsFunc(errs, func(err error) bool { return !apierrors.IsForbidden(err) }):
+	case len(errs) == 1, allAre(errs, apierrors.IsForbidden), allAre(errs, apierrors.IsUnauthorized):
 		return errs[0] // what is forbidden in one pod is forbidden in all
 	}
 	started := slices.ContainsFunc(errs, func(err error) bool { return !neverRan(err) })
@@ -101,6 +101,10 @@ func nowhere(errs []error) error {
 		unfinished = append(unfinished, Unfinished(err)...)
 	}
 	return &TransportError{Started: started, Where: "any of the pods", Err: onOneLine(errs), unfinished: unfinished}
+}
+
+func allAre(errs []error, kind func(error) bool) bool {
+	return !slices.ContainsFunc(errs, func(err error) bool { return !kind(err) })
 }
 
 // onOneLine joins errors on one line.

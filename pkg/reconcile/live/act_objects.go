@@ -25,7 +25,7 @@ type objectWriter struct {
 func (w *objectWriter) create(ctx context.Context, object client.Object) error {
 	object = object.DeepCopyObject().(client.Object) // a deep copy has the type of its original
 	if err := w.refusals.after(ctx, "create", object, w.Client.Create(ctx, object)); err != nil {
-		return fmt.Errorf("create %T %s: %w", object, object.GetName(), err)
+		return fmt.Errorf("create %s %s: %w", kindOf(object), object.GetName(), err)
 	}
 	return nil
 }
@@ -41,7 +41,7 @@ func (w *objectWriter) applyConfigMap(ctx context.Context, a plan.ApplyConfigMap
 // by another client in between is a conflict and not lost.
 func (w *objectWriter) update(ctx context.Context, object client.Object) error {
 	if err := w.refusals.after(ctx, "update", object, w.Client.Update(ctx, object)); err != nil {
-		return fmt.Errorf("update %T %s: %w", object, object.GetName(), err)
+		return fmt.Errorf("update %s %s: %w", kindOf(object), object.GetName(), err)
 	}
 	return nil
 }

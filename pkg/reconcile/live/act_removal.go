@@ -56,7 +56,7 @@ func (w *objectWriter) deleteOne(ctx context.Context, object client.Object, name
 	object.SetNamespace(w.Key.Namespace)
 	object.SetName(name)
 	if err := w.Client.Delete(ctx, object, client.Preconditions(metav1.Preconditions{UID: &uid})); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("delete %T %s: %w", object, name, err)
+		return fmt.Errorf("delete %s %s: %w", kindOf(object), name, err)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	facts.AsOf = d.Clock.Now().UTC()
 	switch {
 	case err != nil:
-		facts.Unreachable, facts.Forbidden = noAnswer(asking, err), apierrors.IsForbidden(err)
+		facts.Unreachable, facts.Forbidden, facts.Unasked = noAnswer(asking, err), apierrors.IsForbidden(err), apierrors.IsUnauthorized(err)
 	case status.Incomplete() && !status.LacksTraceEvents(): // one without trace events explains itself, and opens no gate
 		facts.Unreachable, facts.Partial = "the status document is incomplete: "+whyIncomplete(status), status
 	case isOfAnother(c, status): // its connection string is not shown: it grants access

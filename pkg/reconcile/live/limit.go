@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -35,11 +37,19 @@ func Interrupted(ctx context.Context) error {
 	return nil
 }
 
+const (
+	// LogInAgain is what to do about credentials that the API server does not accept, LoggedOut that with the reason.
+	LogInAgain = "log in again with the tool that issues the credentials, or correct the kubeconfig"
+	LoggedOut  = "the credentials are missing or expired: " + LogInAgain
+)
+
 // noAnswer returns why a tool that was run within ctx did not answer. If the limit ended it, that
 // names the pods in which it still ran.
 func noAnswer(ctx context.Context, err error) string {
 	limit, where := exceeded(ctx), admin.Unfinished(err)
 	switch {
+	case apierrors.IsUnauthorized(err):
+		return LoggedOut
 	case limit == nil || !errors.Is(err, context.DeadlineExceeded):
 		return err.Error()
 	case len(where) == 0:

@@ -270,7 +270,7 @@ func listed[T any, P interface {
 		list := empty.DeepCopyObject().(client.ObjectList) // a deep copy has the type of its original
 		if err := c.List(ctx, list, options...); err != nil {
 			var one P = new(T)
-			return nil, fmt.Errorf("list %T: %w", one, err)
+			return nil, fmt.Errorf("list %ss: %w", kindOf(one), err)
 		}
 		for _, o := range itemsOf[T, P](list) {
 			byName[nameOf(o, cluster)] = o

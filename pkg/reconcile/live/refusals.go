@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -168,9 +169,12 @@ func kindAndResource(object client.Object) (kind string, of schema.GroupResource
 	case *appsv1.Deployment:
 		return plan.WrittenDeployment, schema.GroupResource{Group: "apps", Resource: "deployments"}
 	default:
-		return fmt.Sprintf("%T", object), of
+		return kindOf(object), of
 	}
 }
+
+// kindOf returns the kind of an object, which is the name of its type: what the client reads has no TypeMeta.
+func kindOf(object client.Object) string { return reflect.TypeOf(object).Elem().Name() }
 
 // note stores the refusals of a resource with the Lease. Those of kinds that this run wrote are replaced: it tried all
 // objects of them that are missing. It forgets them then, and those of another resource of the same name. What is stored

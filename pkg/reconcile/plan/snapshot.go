@@ -143,6 +143,9 @@ type DatabaseFacts struct {
 	Partial *fdb.Status
 	// Forbidden is true where permission to query is missing.
 	Forbidden bool
+	// Unasked is true where the API server, through which the database is queried, does not answer. Nothing is known of
+	// the database then, and nothing suggests that it is down.
+	Unasked bool
 	// DataDirs are what the pods show instead, where the version ends no status document of a database
 	// that was never created, and the resource records none; nil elsewhere.
 	DataDirs *DataDirs
@@ -267,6 +270,14 @@ func (d DatabaseFacts) Why() string {
 		return d.NotQueried
 	}
 	return d.Unreachable
+}
+
+// Respondent names what gave no answer: the database, or the API server in front of it.
+func (d DatabaseFacts) Respondent() string {
+	if d.Unasked {
+		return "the API server"
+	}
+	return "the database"
 }
 
 // CoordinationFacts is what control-plane instances that share one database exchange through it.

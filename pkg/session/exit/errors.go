@@ -92,6 +92,18 @@ func (e *InterruptedError) Error() string {
 	}
 }
 
+// LoggedOutError is the error of an API server that does not accept the credentials, and which one that is.
+type LoggedOutError struct {
+	Where string
+	Err   error
+}
+
+func (e *LoggedOutError) Error() string {
+	return fmt.Sprintf("the credentials of %s are missing or expired: %s", e.Where, strings.TrimSpace(e.Err.Error()))
+}
+
+func (e *LoggedOutError) Unwrap() error { return e.Err }
+
 // ErrTimeout is the cause of a context that --timeout ended.
 var ErrTimeout = errors.New("timed out")
 
@@ -259,7 +271,7 @@ func Each(err error) []error {
 }
 
 // Explain makes an API error name which verb on which resource was forbidden where, and reports in
-// kubectl's words that the API server does not accept connections.
+// kubectl's words that the API server does not accept connections, and how to log in again.
 func Explain(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) && errors.Is(err, syscall.ECONNREFUSED) {
@@ -269,6 +281,12 @@ func Explain(err error) string {
 	}
 	if errors.As(err, &request) && request.Timeout() {
 		return noAnswer(request)
+	}
+	if located, is := errors.AsType[*LoggedOutError](err); is {
+		return located.Error()
+	}
+	if apierrors.IsUnauthorized(err) {
+		return live.LoggedOut
 	}
 	var status apierrors.APIStatus
 	if !apierrors.IsForbidden(err) || !errors.As(err, &status) {
