@@ -60,7 +60,7 @@ func (e *poller) frame() frame.Frame {
 	if in.Unknown == "" {
 		in.Facts = e.facts(now)
 	}
-	in.Commands, in.EarlierLoad = e.env.Commands(), e.earlierLoad
+	in.Commands, in.EarlierLoad, in.Reports = e.env.Commands(), e.earlierLoad, &e.reports
 	for _, a := range e.sources() {
 		in.Sources = append(in.Sources, a.source())
 	}

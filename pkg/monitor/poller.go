@@ -73,6 +73,7 @@ type observed struct {
 	foresight     foresight
 	why           *why.Report
 	history       *inspect.DrainHistory
+	reports       inspect.ReportHistory
 	// earlierLoad and lastLoad are loads of frames before, some seconds apart; nil before the first.
 	earlierLoad, lastLoad *workload.View
 	backupsView           *inspect.ClusterBackupsView

@@ -68,6 +68,11 @@ func TestTheDashboardContinuesWhileTheDatabaseHangs(t *testing.T) {
 		if v.Status.Database.Available != nil || v.Status.State != inspect.StateUnknown {
 			t.Errorf("a database that does not answer is %s: %s", v.Status.State, v.Status.Summary)
 		}
+		for _, group := range v.Groups.Items {
+			if group.LastReport == nil || group.Roles != nil || !group.ConditionsUnknown {
+				t.Errorf("%s: roles %v, last known %+v", group.ID, group.Roles, group.LastReport)
+			}
+		}
 		if !strings.Contains(v.Status.Database.UnknownReason, "waiting for database status") || v.Source(frame.SourceOfDatabase).AsOf == nil {
 			t.Errorf("%s, %+v", v.Status.Database.UnknownReason, v.Source(frame.SourceOfDatabase))
 		}

@@ -37,6 +37,8 @@ type Input struct {
 	Commands inspect.Commands
 	// History is the progress of excluded processes in earlier frames.
 	History *inspect.DrainHistory
+	// Reports are what process groups reported last in earlier frames; nil to keep none.
+	Reports *inspect.ReportHistory
 }
 
 // NewFrame makes the document.
@@ -64,6 +66,7 @@ func NewFrame(m inspect.Metadata, in Input) Frame {
 		Why:          in.Why,
 		Sources:      inspect.OrEmpty(in.Sources),
 	}
+	in.Reports.Recall(&v.Groups, f.Database.AsOf)
 	for i := range v.Events.Items { // of passes that set a connection string
 		v.Events.Items[i].Message = redact.Kept(v.Events.Items[i].Message)
 	}
