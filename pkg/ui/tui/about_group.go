@@ -167,9 +167,19 @@ func (s clusterView) chainsOf(id string) []why.Chain {
 	return chains
 }
 
-// whyOf returns what blocks a process group, or the cluster for no group: from the state down
-// to its cause.
+// whyOf returns what blocks a process group beside its other details, which have the commands, or the cluster for no group.
 func (s clusterView) whyOf(id string, head line) []line {
+	if id == "" {
+		return s.whyInFull(id, head)
+	}
+	return s.whyWith(id, head, func(why.Chain) []line { return nil })
+}
+
+// whyInFull returns what blocks a process group, or the cluster for no group, and what to do next.
+func (s clusterView) whyInFull(id string, head line) []line { return s.whyWith(id, head, nextLines) }
+
+// whyWith goes from the state down to its cause, and ends each chain with what to do next.
+func (s clusterView) whyWith(id string, head line, next func(why.Chain) []line) []line {
 	lines := []line{head}
 	report := s.snapshot().Why
 	if report == nil {
@@ -177,10 +187,7 @@ func (s clusterView) whyOf(id string, head line) []line {
 	}
 	chains := s.chainsOf(id)
 	for _, c := range chains {
-		lines = append(lines, s.chainLines(c)...)
-		if id == "" {
-			lines = append(lines, nextLines(c)...)
-		}
+		lines = append(append(lines, s.chainLines(c)...), next(c)...)
 	}
 	if len(chains) == 0 && s.isUnknown(id) {
 		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the database does not answer now")})

@@ -140,6 +140,7 @@ func lookBindings() []binding {
 	return []binding{
 		key("enter", "details of the selected row", model.openRow).in("more", func(h here) bool { return h.showsTable() && h.any }),
 		key("w", "why: what blocks the group, or the cluster", model.openWhy).in("why", func(h here) bool { return !h.shows(paneWhy) }),
+		key("W", "why: what blocks the cluster", func(m model) model { return m.open(pane{kind: paneWhy}) }),
 		key("e", "events of the process group", onGroup(paneEvents)).in("events", func(h here) bool { return h.isGroup && !h.shows(paneEvents) }),
 		key("d", "what a pass would do about the process group", onGroup(paneDiff)).in("plan", func(h here) bool { return h.isGroup && !h.shows(paneDiff) }),
 		key("y", "YAML of the objects, or of the cluster", model.openYAML).in("YAML", func(h here) bool { return h.o.Reads != nil && !h.shows(paneOutput) }),
@@ -151,7 +152,7 @@ func lookBindings() []binding {
 		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
 		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
-		key("c", "only rows with problems, and unknown ones", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
+		key("c", "only rows with problems, or unknown", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
 		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
 		{keys: []string{"m"}, show: "m", does: "show or hide the map of process groups", section: sectionLook, do: model.toggleMap},
@@ -175,7 +176,7 @@ func timeBindings() []binding {
 }
 
 // actBindings returns the keys that change something. They are capital letters, which nothing
-// that only shows something is, other than G.
+// that only shows something is, other than G and W.
 func actBindings() []binding {
 	on := func(key, verb, does, hint string, subject func(m model) []string, when func(h here) bool) binding {
 		return binding{

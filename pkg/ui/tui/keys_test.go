@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -160,9 +161,9 @@ func TestCombinedKeyEventsAreHandledOneByOne(t *testing.T) {
 }
 
 // What changes something and what only shows something are not one slip of a finger apart: the
-// first are capital letters, and no letter that shows something is a capital, other than G.
+// first are capital letters, and no letter that shows something is a capital, other than G and W.
 func TestDashboardActionKeysAreCapitalLetters(t *testing.T) {
-	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true}
+	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true, "W": true}
 	for _, b := range bindings() {
 		for _, k := range b.keys {
 			capital := len(k) == 1 && k >= "A" && k <= "Z"
@@ -270,6 +271,23 @@ func TestTheWhyPaneIsUnknownWhileThePreviewIsOutdated(t *testing.T) {
 				t.Error(view)
 			}
 		})
+	}
+}
+
+// What blocks the cluster is a key away from every view, whatever is selected there.
+func TestTheWhyOfTheClusterIsReachableFromEveryView(t *testing.T) {
+	for i := range views() {
+		m := pressed(shown(t, 100, 40, Options{}, entry(lost())), fmt.Sprint((i+1)%10), "W")
+		if view := m.View(); !strings.Contains(view, "What blocks sample") || !strings.Contains(view, "next: kubectl fdb reconcile sample") {
+			t.Errorf("view %d:\n%s", i, view)
+		}
+	}
+}
+
+func TestTheWhyOfAProcessGroupHasWhatToDoNext(t *testing.T) {
+	view := pressed(shown(t, 100, 40, Options{}, entry(lost())), "w").View()
+	if !strings.Contains(view, "next: kubectl describe pod sample-storage-3") {
+		t.Error(view)
 	}
 }
 
