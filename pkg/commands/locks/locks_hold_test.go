@@ -21,7 +21,7 @@ func TestLocksTakeAndRelease(t *testing.T) {
 	}{
 		"take":                              {args: []string{"take", "sample"}, says: "undo: kubectl fdb locks release sample -n fdb --context test", holder: "dc1, held manually by me@here"},
 		"hold prints until when":            {args: []string{"take", "sample", "--for", "1h"}, says: "sample: the lock is held manually until 2026-", holder: "dc1, held manually by me@here"},
-		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: exit.ExitNo, says: "HoldLock"},
+		"a dry run takes none":              {args: []string{"take", "sample", "--dry-run"}, want: exit.ExitNo, says: "+ lock   hold the lock as dc1"},
 		"take what another has":             {given: []func(*commandstest.Given){commandstest.LockOf("dc2", "", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "the database lock is held by dc2 until", holder: "dc2"},
 		"take waits for it":                 {given: []func(*commandstest.Given){commandstest.LockOf("dc2", "", time.Minute)}, args: []string{"take", "sample", "--wait"}, says: "is held manually", holder: "dc1, held manually by me@here"},
 		"take what a colleague keeps":       {given: []func(*commandstest.Given){commandstest.LockOf("dc1", "bob@b", time.Minute)}, args: []string{"take", "sample"}, want: exit.ExitConflict, says: "dc1, held manually by bob@b", holder: "dc1, held manually by bob@b"},

@@ -32,7 +32,7 @@ func TestMaintenance(t *testing.T) {
 		"it is ended":                                 {lines: [][]string{{"on", "sample", "ZONE0"}, {"off", "sample"}}, says: "no zone is in maintenance mode", reports: "no zone"},
 		"scripts may always agree":                    {lines: [][]string{{"on", "sample", "ZONE0", "-y"}, {"off", "sample", "--yes"}}, says: "no zone is in maintenance mode", reports: "no zone"},
 		"nothing is ended":                            {lines: [][]string{{"off", "sample"}}, says: "no zone is in maintenance mode", reports: "no zone"},
-		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "StartMaintenance   zone ZONE0", reports: "no zone"},
+		"a dry run begins nothing":                    {lines: [][]string{{"on", "sample", "ZONE0", "--dry-run"}}, want: exit.ExitNo, says: "+ maintenance mode   set maintenance mode of zone ZONE0", reports: "no zone"},
 		"a zone without processes is a mistake":       {lines: [][]string{{"on", "sample", "nowhere"}}, want: exit.ExitUsage, says: `no storage or log process is in zone "nowhere": must be one of ZONE0`, reports: "no zone"},
 		"half a second is no time":                    {lines: [][]string{{"on", "sample", "ZONE0", "--for", "500ms"}}, want: exit.ExitUsage, says: "--for must be whole seconds", reports: "no zone"},
 		"maintenance has a longest duration":          {lines: [][]string{{"on", "sample", "ZONE0", "--for", "999999h"}}, want: exit.ExitUsage, says: "up to 24h", reports: "no zone"},

@@ -25,7 +25,7 @@ func TestPauseAndResume(t *testing.T) {
 		"and resumed":                                 {lines: [][]string{{"pause", "sample"}, {"resume", "sample"}}, says: "resumed: operators act on it again"},
 		"also while an operator acts on it":           {given: operator, lines: [][]string{{"pause", "sample"}}, paused: true, says: "paused for operators"},
 		"not while another run acts on it":            {given: func(g *commandstest.Given) { g.Cluster.LeaseHolder = "alice" }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitConflict, says: "alice"},
-		"a dry run changes nothing":                   {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: exit.ExitNo, says: "SetSkip"},
+		"a dry run changes nothing":                   {lines: [][]string{{"pause", "sample", "--dry-run"}}, want: exit.ExitNo, says: "~ pause   set spec.skip to true"},
 		"what is paused already stays as it is":       {lines: [][]string{{"pause", "sample", "--reason", "first"}, {"pause", "sample"}}, paused: true, says: "paused for operators"},
 		"time cannot run backwards":                   {lines: [][]string{{"pause", "sample", "--for", "-1h"}}, want: exit.ExitUsage, says: "--for must not be negative"},
 		"without the right to patch nothing is tried": {given: func(g *commandstest.Given) { g.Denied = []string{"patch foundationdbclusters.apps.foundationdb.org"} }, lines: [][]string{{"pause", "sample"}}, want: exit.ExitForbidden, says: "patch foundationdbclusters"},
