@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -45,13 +46,16 @@ func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 	}
 }
 
-// phasesLine returns the phases of the replacement that has come farthest; nil without one.
+// phasesLine returns the phases of the first replacement that is blocked or stalled, or else of the one that has come farthest; nil
+// without one.
 func (s clusterView) phasesLine(width int) []line {
 	o := s.running()
 	if o == nil || len(o.Progress.Replacements) == 0 {
 		return nil
 	}
-	return []line{spansOf(ui.ReplacementLine(o.Progress.Replacements[0], width))}
+	all := o.Progress.Replacements
+	worst := max(0, slices.IndexFunc(all, func(r reconcile.Replacement) bool { return inspect.ReplacementTone(r) == bad }))
+	return []line{spansOf(ui.ReplacementLine(all[worst], width))}
 }
 
 func spansOf(pieces []ui.Piece) line {

@@ -46,6 +46,10 @@ func TestTheDashboardShowsAnOperationAndThoseThatEnded(t *testing.T) {
 	if want := "storage-2 joining 2m storage-9 is Pending, no node fits: 0/5 nodes"; !strings.Contains(strings.Join(strings.Fields(view), " "), strings.Join(strings.Fields(want), " ")) || strings.Contains(view, " left ·") {
 		t.Errorf("%q is missing in\n%s", want, view)
 	}
+	f.Operation.Progress.Replacements = []reconcile.Replacement{moving("storage-1"), blocked}
+	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "storage-2  ✓ marked  ✓ created  ▸ joining") || strings.Contains(view, "storage-1  ✓ marked") {
+		t.Errorf("the header has another one than that which is blocked:\n%s", view)
+	}
 	f.Operation = &inspect.OperationView{Progress: reconcile.OperationProgress{Replacements: []reconcile.Replacement{moving("storage-1")}, ReplacementsTotal: 1}}
 	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "replacement that no operation reports: ") {
 		t.Errorf("without a run:\n%s", view)
