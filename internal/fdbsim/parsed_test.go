@@ -80,3 +80,41 @@ func TestSimulatedStatusEqualsItsParsedText(t *testing.T) {
 		})
 	}
 }
+
+func TestAProcessHasNotBeenUpLongerThanItsStarterAllows(t *testing.T) {
+	c := configured(t)
+	c.stop("storage-5")
+	spec, allowed := c.specs["storage-5"], 20*time.Second
+	spec.MaxUptime = func() time.Duration { return allowed }
+	c.specs["storage-5"] = spec
+	c.startAgain("storage-5")
+	c.Advance(5 * time.Minute)
+	if got := c.uptime("storage-5"); got != allowed.Seconds() {
+		t.Errorf("up for %g s, allowed are %s", got, allowed)
+	}
+	allowed = time.Hour
+	c.Advance(10 * time.Second)
+	if got := c.uptime("storage-5"); got < 300 {
+		t.Errorf("up for %g s of 310", got)
+	}
+}
+
+// uptime is what the status document has of a process.
+func (c *cluster) uptime(name string) float64 {
+	c.t.Helper()
+	conn, err := fdb.ParseConnectionString(c.files.files[liveFile])
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	s, err := (status.Client{Simulation: c.inner, Conn: conn, Version: fdb.Version{Major: 7, Minor: 3, Patch: 79}, Files: c.files, Path: liveFile}).Parsed()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, p := range s.ProcessList() {
+		if p.InstanceID() == name {
+			return *p.UptimeSeconds
+		}
+	}
+	c.t.Fatalf("%s is not in the status document", name)
+	return 0
+}

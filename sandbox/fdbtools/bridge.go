@@ -48,12 +48,12 @@ type Bridge struct {
 	realms  []*realm // the oldest first
 	speed   float64
 	servers map[*fdbsim.ServerHandle]Server
-	data    map[string]bool // every data directory a server ever had
+	data    map[string]types.UID // every data directory a server ever had, and the pod of its last one
 }
 
 // New returns a bridge to simulations that only have a blob store. Time does not pass in them until Run.
 func New(o Options) *Bridge {
-	return &Bridge{Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]bool{}}
+	return &Bridge{Options: o, speed: o.Speed, servers: map[*fdbsim.ServerHandle]Server{}, data: map[string]types.UID{}}
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"strings"
 	"sync"
@@ -127,7 +128,33 @@ func (b *Bridge) server(p *program) (fdbsim.Server, error) {
 	if args.SeedClusterFile != "" {
 		s.Seed = file{p, args.SeedClusterFile}
 	}
+	if b.succeeds(p.container, s.DataKey) {
+		s.MaxUptime = b.young()
+	}
 	return s, nil
+}
+
+// succeeds reports whether a data directory is that of an earlier pod.
+func (b *Bridge) succeeds(c node.Container, data string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last, known := b.data[data]
+	return known && last != c.UID
+}
+
+// youngFor is how long the age of a pod is compared with the uptimes of its processes: one that is older than its
+// pod is of the pod before.
+const youngFor = time.Minute
+
+// young returns the limit of the uptime of a process that starts now in the pod that succeeded another. Pods age in real time.
+func (b *Bridge) young() func() time.Duration {
+	started := b.Clock.Now()
+	return func() time.Duration {
+		if age := b.Clock.Now().Sub(started); age < youngFor {
+			return age
+		}
+		return math.MaxInt64
+	}
 }
 
 // coordinationFiles are the pair of files with coordination state in a data directory, with names of

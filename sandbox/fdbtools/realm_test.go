@@ -3,12 +3,14 @@ package fdbtools
 import (
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -110,5 +112,32 @@ func TestAClientLibraryFindsTheDatabaseOfItsClusterFile(t *testing.T) {
 	}
 	if got := b.ofClusterFile(filepath.Join(t.TempDir(), "none")); got.namespace != "" {
 		t.Errorf("a missing cluster file leads to %q, want none", got.namespace)
+	}
+}
+
+// A pass trusts no process that is older than its pod, and simulated time is ahead of the time of pods.
+func TestAProcessIsNoOlderThanThePodThatSucceedsAnother(t *testing.T) {
+	c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+	b := New(Options{Speed: 10, Clock: c})
+	pod := func(uid types.UID) node.Container { return node.Container{Namespace: "ns", Pod: "p", UID: uid} }
+	start := func(uid types.UID, data string) bool {
+		defer func() { b.data[data] = uid }()
+		return b.succeeds(pod(uid), data)
+	}
+	for _, tc := range []struct {
+		uid  types.UID
+		data string
+		want bool
+	}{{"1", "/a", false}, {"1", "/a", false}, {"2", "/a", true}, {"2", "/a", false}, {"2", "/b", false}} {
+		if got := start(tc.uid, tc.data); got != tc.want {
+			t.Errorf("pod %s with %s succeeds another: %t, want %t", tc.uid, tc.data, got, tc.want)
+		}
+	}
+	limit := b.young()
+	for age, want := range map[time.Duration]time.Duration{0: 0, 20 * time.Second: 20 * time.Second, youngFor: math.MaxInt64} {
+		c.SetTime(time.Unix(0, 0).Add(age))
+		if got := limit(); got != want {
+			t.Errorf("after %s a process can have been up for %s, want %s", age, got, want)
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (b *Bridge) remember(h *fdbsim.ServerHandle, p *program, s fdbsim.Server) *
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.servers[h], b.data[s.DataKey] = entry, true
+	b.servers[h], b.data[s.DataKey] = entry, p.container.UID
 	return h
 }
 

@@ -40,6 +40,9 @@ type Server struct {
 	// RestartDelay makes the [Simulation] start the process again that long after it
 	// ended by itself, as a supervisor does. Zero leaves that to the caller.
 	RestartDelay time.Duration
+	// MaxUptime returns how long the process can have been up by the clock of what started it, where
+	// that passes more slowly than the [Simulation]'s. Nil for one clock.
+	MaxUptime func() time.Duration
 }
 
 // ExitKilled is the exit code of a process that SIGKILL ended.
@@ -189,6 +192,15 @@ func readServerClusterFile(spec Server) (conn fdb.ConnectionString, live bool, e
 // ClusterFileText is how FoundationDB writes a cluster file.
 func ClusterFileText(c fdb.ConnectionString) string {
 	return "# DO NOT EDIT!\n# This file is auto-generated, it is not to be edited by hand\n" + c.String() + "\n"
+}
+
+// Uptime returns how long the process has been up.
+func (s *Process) Uptime() time.Duration {
+	up := s.simulation.Now.Sub(s.Started)
+	if s.spec.MaxUptime == nil {
+		return up
+	}
+	return min(up, s.spec.MaxUptime())
 }
 
 // Alive reports whether the process answers.

@@ -51,7 +51,7 @@ func addParsedFigures(db *model.Database, p *fdb.Process, s *model.Process, load
 		CurrentConnections: new(processConnections), MegabitsReceived: rateOf(load.ReceivedMegabits), MegabitsSent: rateOf(load.SentMegabits),
 	}
 	p.RunLoopBusy = new(load.Cores * runLoopShare)
-	p.UptimeSeconds = new(uptime(db, s))
+	p.UptimeSeconds = new(uptime(s))
 	if db.UnderMaintenance(s.Zone()) {
 		p.UnderMaintenance = new(true)
 	}

@@ -123,15 +123,15 @@ func addFigures(db *model.Database, status Object, s *model.Process, load activi
 		"megabits_received": Object{"hz": load.ReceivedMegabits}, "megabits_sent": Object{"hz": load.SentMegabits}, "tls_policy_failures": rate,
 	}
 	status["run_loop_busy"] = load.Cores * runLoopShare
-	status["uptime_seconds"] = uptime(db, s)
+	status["uptime_seconds"] = uptime(s)
 	if db.UnderMaintenance(s.Zone()) {
 		status["under_maintenance"] = true
 	}
 }
 
 // uptime moves with the reports of the process.
-func uptime(db *model.Database, s *model.Process) float64 {
-	return db.Simulation.Now.Sub(s.Started).Truncate(firstReport).Seconds()
+func uptime(s *model.Process) float64 {
+	return s.Uptime().Truncate(firstReport).Seconds()
 }
 
 // role is a role of a process: one of the log, of storage, or another.
