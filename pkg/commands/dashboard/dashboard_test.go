@@ -43,6 +43,12 @@ func TestWatchRejectsInvalidFlagsAndMissingTerminals(t *testing.T) {
 		"passes over all namespaces":      {args: []string{"watch", "-A", "--reconcile"}, code: exit.ExitUsage, says: []string{"--all-namespaces conflicts with --reconcile"}},
 		"one of several that is missing":  {args: []string{"watch", "sample", "simple", "--plain"}, code: exit.ExitUsage, says: []string{"which has sample"}},
 		"a replay that acts":              {args: []string{"watch", "--replay", "x", "--allow-actions"}, code: exit.ExitUsage, says: []string{"--replay conflicts with all other flags"}},
+		"an export of nothing recorded":   {args: []string{"watch", "sample", "--export", "svg"}, code: exit.ExitUsage, says: []string{"--export requires --replay"}},
+		"an export in no format":          {args: []string{"watch", "--replay", "x", "--export", "png"}, code: exit.ExitUsage, says: []string{"--export must be one of svg, html, cast"}},
+		"an export as plain text":         {args: []string{"watch", "--replay", "x", "--export", "svg", "--plain"}, code: exit.ExitUsage, says: []string{"--export conflicts with --plain"}},
+		"an export of no size":            {args: []string{"watch", "--replay", "x", "--export", "svg", "--size", "80"}, code: exit.ExitUsage, says: []string{"invalid --size"}},
+		"an export of an endless size":    {args: []string{"watch", "--replay", "x", "--export", "svg", "--size", "80x9999"}, code: exit.ExitUsage, says: []string{"invalid --size"}},
+		"keys without an export":          {args: []string{"watch", "sample", "--keys", "2"}, code: exit.ExitUsage, says: []string{"--keys requires --export"}},
 		"a replay of one cluster":         {args: []string{"watch", "sample", "--replay", "x"}, code: exit.ExitUsage, says: []string{"--replay conflicts with CLUSTER"}},
 		"a replay of nothing":             {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: exit.ExitUsage, says: []string{"no such file"}},
 		"a recording over another file": {
@@ -158,6 +164,21 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 	}
 	if g.Out.String() != seen {
 		t.Errorf("replayed\n%s\nbut shown was\n%s", &g.Out, seen)
+	}
+	for format, want := range map[string][]string{
+		"svg":  {"<svg ", "fdb/sample"},
+		"html": {"<!DOCTYPE html>", "<title>sample</title>", "fdb/sample"},
+		"cast": {`"version":2`, `"width":100}`, "fdb/sample"},
+	} {
+		t.Run(format, func(t *testing.T) {
+			g.Out.Reset()
+			code := commands.Run(t.Context(), env, []string{"watch", "--replay", path, "--export", format, "--size", "100x30", "--keys", "2"})
+			for _, part := range append(want, "2 nodes") {
+				if code != exit.ExitDone || !strings.Contains(g.Out.String(), part) {
+					t.Errorf("exit code %d, no %q: %s", code, part, &g.Err)
+				}
+			}
+		})
 	}
 }
 

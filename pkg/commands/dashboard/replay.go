@@ -38,6 +38,9 @@ func (o ScreenOptions) runReplay(ctx context.Context, env *session.Env) error {
 	s := Screen(env, clustersOf(entries))
 	s.Replay = entries
 	s.Context, s.Namespace, s.Command, s.Kubectl = asRecorded(firstFrame(entries).Metadata)
+	if o.export.given() {
+		return o.export.write(env, s)
+	}
 	return tui.Run(ctx, s)
 }
 

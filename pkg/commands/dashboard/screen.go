@@ -32,7 +32,8 @@ type ScreenOptions struct {
 	Replay    string
 	plain     bool
 	// all shows the clusters of all namespaces.
-	all bool
+	all    bool
+	export exportFlags
 }
 
 const (
@@ -98,7 +99,12 @@ func NewWatch(env *session.Env) *cobra.Command {
 
   # Record, and replay later without a cluster
   kubectl fdb watch sample-cluster --record night.ndjson
-  kubectl fdb watch --replay night.ndjson`,
+  kubectl fdb watch --replay night.ndjson
+
+  # Draw the last moment of a recording, and all of it for a page or a player
+  kubectl fdb watch --replay night.ndjson --export svg --size 100x30 > night.svg
+  kubectl fdb watch --replay night.ndjson --export html > night.html
+  kubectl fdb watch --replay night.ndjson --export cast --keys 2 > nodes.cast`,
 		ValidArgsFunction: session.AsCompletion(env.Completion().ClusterNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
@@ -114,6 +120,7 @@ func NewWatch(env *session.Env) *cobra.Command {
 	flags.StringVar(&o.record, "record", "", "file to record to; it must not exist")
 	flags.StringVar(&o.Replay, "replay", "", "recorded file to show instead of a cluster")
 	flags.BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
+	o.export.add(cmd)
 	completeFiles(cmd, "record", "replay")
 	return cmd
 }
@@ -136,13 +143,17 @@ func (o ScreenOptions) Check(env *session.Env, args []string) error {
 	case o.all && o.reconcile:
 		return exit.Usagef("--all-namespaces conflicts with --reconcile, which requires one cluster")
 	case o.Replay != "" && (acts || o.record != "" || o.all):
-		return exit.Usagef("--replay conflicts with all other flags except --plain")
+		return exit.Usagef("--replay conflicts with all other flags except --plain and --export")
 	case o.Replay != "" && len(args)+len(o.Name) > 0:
 		return exit.Usagef("--replay conflicts with CLUSTER: it shows the clusters of the recording")
 	case o.plain && o.Allow:
 		return exit.Usagef("--allow-actions conflicts with --plain")
 	case o.plain && o.reconcile:
 		return exit.Usage(errors.New("--reconcile conflicts with --plain"), "print passes as text: "+env.Command("reconcile", "--watch"))
+	case o.export.given():
+		return o.export.check(o)
+	case len(o.export.keys) > 0:
+		return exit.Usagef("--keys requires --export")
 	case !o.plain && (!env.IsTerminal(env.In) || !env.IsTerminal(env.Out)):
 		return exit.Usage(errors.New("the dashboard requires a terminal as stdin and stdout"),
 			"print a line per change: "+env.Command(o.words(args, "watch", "--plain")...),

@@ -77,10 +77,7 @@ func shown(tb testing.TB, width, height int, o Options, entries ...Entry) model 
 	return m
 }
 
-func after(m model, msg tea.Msg) model {
-	next, _ := m.Update(msg)
-	return next.(model)
-}
+func after(m model, msg tea.Msg) model { return m.updated(msg) }
 
 // pressed returns the dashboard after keys, by their Bubble Tea names.
 func pressed(m model, keys ...string) model {
@@ -91,14 +88,8 @@ func pressed(m model, keys ...string) model {
 }
 
 func keyMsg(name string) tea.KeyMsg {
-	special := map[string]tea.KeyType{
-		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "backspace": tea.KeyBackspace,
-		"pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp, "ctrl+c": tea.KeyCtrlC, "ctrl+x": tea.KeyCtrlX, "ctrl+r": tea.KeyCtrlR, "home": tea.KeyHome, "end": tea.KeyEnd,
-	}
-	if k, ok := special[name]; ok {
-		return tea.KeyMsg{Type: k}
-	}
-	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+	key, _ := keyOf(name)
+	return key
 }
 
 func ago(d time.Duration) *time.Time { t := noon.Add(-d); return &t }

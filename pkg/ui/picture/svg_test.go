@@ -1,4 +1,4 @@
-package main
+package picture
 
 import (
 	"encoding/xml"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestATerminalCaptureIsRenderedAsSVG(t *testing.T) {
+func TestAScreenIsDrawnAsSVG(t *testing.T) {
 	tests := map[string]struct{ capture, want string }{
 		"plain text":          {"hello <b>", `fill="#d8dee9">hello &lt;b&gt;</text>`},
 		"a color":             {"\x1b[31mbad\x1b[0m", `fill="#e06c75">bad</text>`},
@@ -21,7 +21,7 @@ func TestATerminalCaptureIsRenderedAsSVG(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			if err := draw(strings.NewReader(tc.capture+"\n"), &out); err != nil {
+			if err := WriteSVG(&out, tc.capture+"\n"); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), tc.want) {

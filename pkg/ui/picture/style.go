@@ -1,56 +1,10 @@
-// Command screensvg draws a captured terminal screen as an SVG, for pages that show
-// pictures: tmux capture-pane -e -p | go run ./hack/screensvg > screen.svg
-package main
+package picture
 
 import (
-	"bufio"
 	"fmt"
-	"html"
-	"io"
-	"os"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
-
-// The size of one character, and of the rim around all of them, in pixels.
-const (
-	cellWidth  = 8.4
-	cellHeight = 18
-	rim        = 12
-)
-
-func main() {
-	if err := draw(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "screensvg:", err)
-		os.Exit(1)
-	}
-}
-
-// draw reads lines with colors and writes the picture.
-func draw(in io.Reader, out io.Writer) error {
-	var lines []string
-	columns := 0
-	scanner := bufio.NewScanner(in)
-	for scanner.Scan() {
-		runs := runsOf(scanner.Text())
-		length := 0
-		for _, r := range runs {
-			length += utf8.RuneCountInString(r.text)
-		}
-		columns = max(columns, length)
-		lines = append(lines, lineOf(runs, len(lines)))
-	}
-	if err := scanner.Err(); err != nil {
-		return err
-	}
-	width, height := float64(columns)*cellWidth+2*rim, len(lines)*cellHeight+2*rim
-	_, err := fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">
-<rect width="100%%" height="100%%" rx="8" fill="#1c1f26"/>
-%s</svg>
-`, width, height, strings.Join(lines, ""))
-	return err
-}
 
 // run is text of one style.
 type run struct {
@@ -155,49 +109,4 @@ func palette(n int) string {
 	level := func(i int) int { return []int{0, 95, 135, 175, 215, 255}[i] }
 	n -= 16
 	return fmt.Sprintf("rgb(%d,%d,%d)", level(n/36), level(n/6%6), level(n%6))
-}
-
-// lineOf draws one line.
-func lineOf(runs []run, number int) string {
-	var back, front strings.Builder
-	y, column := rim+number*cellHeight, 0
-	for _, r := range runs {
-		length := utf8.RuneCountInString(r.text)
-		x := rim + float64(column)*cellWidth
-		foreground, background := r.colors()
-		if background != "" {
-			fmt.Fprintf(&back, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y, float64(length)*cellWidth, cellHeight, background)
-		}
-		if strings.TrimSpace(r.text) != "" {
-			fmt.Fprintf(&front, "<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"%s>%s</text>\n",
-				x, y+cellHeight-4, float64(length)*cellWidth, foreground, r.weight(), html.EscapeString(r.text))
-		}
-		column += length
-	}
-	return back.String() + front.String()
-}
-
-func (r run) colors() (foreground, background string) {
-	foreground, background = r.foreground, r.background
-	if foreground == "" {
-		foreground = "#d8dee9"
-	}
-	if r.reversed {
-		if background == "" {
-			background = "#1c1f26"
-		}
-		foreground, background = background, foreground
-	}
-	return foreground, background
-}
-
-func (r run) weight() string {
-	switch {
-	case r.bold:
-		return ` font-weight="bold"`
-	case r.faint:
-		return ` opacity="0.6"`
-	default:
-		return ""
-	}
 }

@@ -1,0 +1,59 @@
+package picture
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var shots = []Shot{
+	{time.Unix(0, 0), "one\n\x1b[31mbad\x1b[0m"},
+	{time.Unix(2, 0), "<two>"},
+	{time.Unix(600, 0), "\x1b[7;2mthree\x1b[0m"},
+}
+
+func TestACastHasEachScreenAtItsTimeAndNoLongPause(t *testing.T) {
+	var out strings.Builder
+	if err := WriteCast(&out, shots, 80, 24); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	var header struct{ Version, Width, Height int }
+	if err := json.Unmarshal([]byte(lines[0]), &header); err != nil || header.Version != 2 || header.Width != 80 || header.Height != 24 {
+		t.Errorf("header %s: %v", lines[0], err)
+	}
+	var got [][]any
+	for _, l := range lines[1:] {
+		var event []any
+		if err := json.Unmarshal([]byte(l), &event); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, event)
+	}
+	want := [][]any{
+		{0.0, "o", "\x1b[2J\x1b[Hone\r\n\x1b[31mbad\x1b[0m"},
+		{2.0, "o", "\x1b[2J\x1b[H<two>"},
+		{7.0, "o", "\x1b[2J\x1b[H\x1b[7;2mthree\x1b[0m"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPageShowsTheLastScreenAndHidesTheOthers(t *testing.T) {
+	var out strings.Builder
+	if err := WriteHTML(&out, "orders <prod>", shots); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<title>orders &lt;prod&gt;</title>", `max="2" value="2"`, "<pre hidden>one\n<span style=\"color:#e06c75\">bad</span>\n</pre>", "<pre hidden>&lt;two&gt;\n</pre>",
+		`<pre><span style="color:#1c1f26;background:#d8dee9;opacity:0.6">three</span>`,
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
