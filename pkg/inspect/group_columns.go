@@ -100,6 +100,7 @@ func (v GroupView) RolesCell() list.Cell {
 	switch {
 	case v.CoordinatorReachable != nil && !*v.CoordinatorReachable:
 		roles = append(roles, fdb.RoleCoordinator+"("+NotReachable+")")
+	case v.LastReport != nil && slices.Contains(v.LastReport.Roles, fdb.RoleCoordinator): // it is among those
 	case v.Roles == nil && ptr.Deref(v.Coordinator, false):
 		roles = append(roles, fdb.RoleCoordinator)
 	}

@@ -104,6 +104,10 @@ func TestTheLastReportIsShownAsUnknownNow(t *testing.T) {
 			t.Errorf("%q in tone %d", c.Text, c.Tone)
 		}
 	}
+	g.Coordinator, g.LastReport.Roles = new(true), []string{"coordinator", "storage"}
+	if got := g.RolesCell().Text; got != "?(coordinator,storage)" {
+		t.Errorf("roles %q", got)
+	}
 	if got := g.ConditionsCell(at).Text; got != "?(IncorrectPodSpec(?))" {
 		t.Errorf("conditions %q", got)
 	}
