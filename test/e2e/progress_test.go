@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os/exec"
+	"testing"
 	"time"
 )
 
@@ -30,9 +32,10 @@ func (d *deadline) extend() { d.timer.Reset(stall) }
 
 func (d *deadline) end() { d.timer.Stop() }
 
-// output keeps what a program prints, and takes every line for progress.
+// output keeps what a program prints, and takes every line for progress. It embeds no buffer: that would read from the
+// program by itself, and nothing would be noticed.
 type output struct {
-	bytes.Buffer
+	text     bytes.Buffer
 	deadline *deadline
 }
 
@@ -40,5 +43,21 @@ var _ io.Writer = (*output)(nil)
 
 func (o *output) Write(p []byte) (int, error) {
 	o.deadline.extend()
-	return o.Buffer.Write(p)
+	return o.text.Write(p)
+}
+
+func (o *output) String() string { return o.text.String() }
+
+func TestWhatAProgramPrintsIsProgress(t *testing.T) {
+	_, limit := progressing(t.Context())
+	limit.end() // from here on nothing is pending
+	out := output{deadline: limit}
+	cmd := exec.CommandContext(t.Context(), "echo", "a line")
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil || out.String() != "a line\n" {
+		t.Fatalf("%v: %q", err, out.String())
+	}
+	if !limit.timer.Stop() {
+		t.Error("the deadline of a program that printed a line was not extended")
+	}
 }
