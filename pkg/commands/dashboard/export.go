@@ -82,10 +82,10 @@ func (f exportFlags) write(env *session.Env, o tui.Options) error {
 	out := layout.Raw(env.Out)
 	switch f.format {
 	case exportSVG:
-		return picture.WriteSVG(out, shots[len(shots)-1].Screen)
+		return picture.DrawSVG(out, shots[len(shots)-1].Screen)
 	case exportHTML:
-		return picture.WriteHTML(out, strings.Join(o.Clusters, ", "), shots)
+		return picture.DrawHTML(out, strings.Join(o.Clusters, ", "), shots)
 	default:
-		return picture.WriteCast(out, shots, columns, rows)
+		return picture.DrawCast(out, shots, columns, rows)
 	}
 }

@@ -18,9 +18,9 @@ type Shot struct {
 // longestPause is the longest pause between two shots of a cast.
 const longestPause = 5 * time.Second
 
-// WriteCast writes shots as an asciicast of version 2, which asciinema plays and converts.
+// DrawCast writes shots as an asciicast of version 2, which asciinema plays and converts.
 // Source: docs.asciinema.org/manual/asciicast/v2.
-func WriteCast(w io.Writer, shots []Shot, width, height int) error {
+func DrawCast(w io.Writer, shots []Shot, width, height int) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(map[string]any{"version": 2, "width": width, "height": height, "env": map[string]string{"TERM": "xterm-256color"}}); err != nil {
@@ -39,8 +39,8 @@ func WriteCast(w io.Writer, shots []Shot, width, height int) error {
 	return nil
 }
 
-// WriteHTML writes shots as a page without any other file, in which a slider and the arrow keys step through time.
-func WriteHTML(w io.Writer, title string, shots []Shot) error {
+// DrawHTML writes shots as a page without any other file, in which a slider and the arrow keys step through time.
+func DrawHTML(w io.Writer, title string, shots []Shot) error {
 	var all strings.Builder
 	for i, s := range shots {
 		hidden := " hidden"

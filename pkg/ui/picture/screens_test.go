@@ -2,6 +2,10 @@ package picture
 
 import (
 	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +21,7 @@ var shots = []Shot{
 
 func TestACastHasEachScreenAtItsTimeAndNoLongPause(t *testing.T) {
 	var out strings.Builder
-	if err := WriteCast(&out, shots, 80, 24); err != nil {
+	if err := DrawCast(&out, shots, 80, 24); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
@@ -45,7 +49,7 @@ func TestACastHasEachScreenAtItsTimeAndNoLongPause(t *testing.T) {
 
 func TestAPageShowsTheLastScreenAndHidesTheOthers(t *testing.T) {
 	var out strings.Builder
-	if err := WriteHTML(&out, "orders <prod>", shots); err != nil {
+	if err := DrawHTML(&out, "orders <prod>", shots); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -54,6 +58,39 @@ func TestAPageShowsTheLastScreenAndHidesTheOthers(t *testing.T) {
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)
+		}
+	}
+}
+
+// What a cluster's objects have in their texts must not end a picture's format.
+func TestPicturesOfAnyScreenAreWellFormed(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	alphabet := []rune("ab <>&\"'\\\x00\x07\x1b[31m;]\u202e\ufffe\n\r é世")
+	for range 500 {
+		var screen strings.Builder
+		for range r.IntN(60) {
+			screen.WriteRune(alphabet[r.IntN(len(alphabet))])
+		}
+		var svg, page, cast strings.Builder
+		s := []Shot{{Screen: screen.String()}}
+		if err := errors.Join(DrawSVG(&svg, screen.String()), DrawHTML(&page, screen.String(), s), DrawCast(&cast, s, 80, 24)); err != nil {
+			t.Fatal(err)
+		}
+		d := xml.NewDecoder(strings.NewReader(svg.String()))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%v: %q of %q", err, svg.String(), screen.String())
+			}
+		}
+		if strings.Count(page.String(), "<pre") != 1 || strings.Count(page.String(), "<script") != 1 {
+			t.Fatalf("the page of %q is %s", screen.String(), &page)
+		}
+		for line := range strings.Lines(cast.String()) {
+			if !json.Valid([]byte(line)) {
+				t.Fatalf("no JSON: %q", line)
+			}
 		}
 	}
 }

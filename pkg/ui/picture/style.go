@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // run is text of one style.
@@ -25,7 +26,7 @@ func runsOf(line string) []run {
 	for line != "" {
 		text, rest, found := strings.Cut(line, "\x1b[")
 		if text != "" {
-			runs = append(runs, run{now, text})
+			runs = append(runs, run{now, strings.Map(visible, text)})
 		}
 		if !found {
 			break
@@ -40,6 +41,14 @@ func runsOf(line string) []run {
 		line = rest[end+1:]
 	}
 	return runs
+}
+
+// visible replaces a character that controls a terminal: no format of a picture has them.
+func visible(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // after is the look once a sequence of codes was read.

@@ -22,8 +22,8 @@ const (
 	font  = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 )
 
-// WriteSVG draws a screen.
-func WriteSVG(w io.Writer, screen string) error {
+// DrawSVG draws a screen.
+func DrawSVG(w io.Writer, screen string) error {
 	var body strings.Builder
 	columns, rows := 0, 0
 	for text := range strings.Lines(screen) {

@@ -21,7 +21,7 @@ func TestAScreenIsDrawnAsSVG(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			if err := WriteSVG(&out, tc.capture+"\n"); err != nil {
+			if err := DrawSVG(&out, tc.capture+"\n"); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), tc.want) {
