@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
@@ -130,13 +131,16 @@ func (f *Fleet) read(ctx context.Context, key types.NamespacedName) fleet.Cluste
 	c := fleet.Cluster{Namespace: key.Namespace, Name: key.Name}
 	limited, cancel := context.WithTimeoutCause(ctx, fleetLimit, errors.New("no answer within "+fleetLimit.String()))
 	defer cancel()
-	facts, err := session.ClusterReader{Env: f.Env, Key: key}.Facts(limited)
+	err := reconcile.Guarded(func() error {
+		facts, err := session.ClusterReader{Env: f.Env, Key: key}.Facts(limited)
+		if err == nil {
+			c.Status, c.AsOf = new(inspect.NewStatusView(f.Env.Metadata(key), facts)), new(f.Env.Clock.Now())
+		}
+		return err
+	})
 	if err != nil {
 		c.Unread = exit.Explain(exit.CauseOf(limited, err))
-		return c
 	}
-	now := f.Env.Clock.Now()
-	c.Status, c.AsOf = new(inspect.NewStatusView(f.Env.Metadata(key), facts)), &now
 	return c
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -105,6 +106,8 @@ func newObserved(interval time.Duration) *observed {
 // follow polls until the context ends. A source that does not answer does not delay that.
 func (e *poller) follow(ctx context.Context) {
 	defer e.workers.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end() // also of a panic: workers would wait for their answers to be taken
 	if err := e.open(ctx); err != nil {
 		e.kubernetes.problem = exit.Explain(err)
 		e.show(e.frame())
@@ -172,13 +175,18 @@ func (e *poller) await(ctx context.Context) {
 }
 
 // beside runs a query concurrently. The function that it returns applies the answer, unless that is of a cluster whose place
-// another one has taken meanwhile.
+// another one has taken meanwhile. If the query panics, the function does: a goroutine of its own would end the program
+// without restoring the terminal.
 func (e *poller) beside(ctx context.Context, question func() (apply func())) {
 	of := e.observed
 	e.workers.Go(func() {
-		apply := question()
+		var apply func()
+		fault := reconcile.Guarded(func() error { apply = question(); return nil })
 		select {
 		case e.answers <- func() {
+			if fault != nil {
+				panic(fault)
+			}
 			if of == e.observed {
 				apply()
 			}

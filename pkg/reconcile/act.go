@@ -174,7 +174,7 @@ func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Acti
 		p.Report(ActionStarted{Stage: stage.Name, Action: a})
 		p.fresh &^= plan.EffectOf(a).Stale
 		group.Go(func() error {
-			errs[i] = guarded(func() error { return p.Actor.Act(lasting(ctx, a), a) })
+			errs[i] = Guarded(func() error { return p.Actor.Act(lasting(ctx, a), a) })
 			return nil
 		})
 	}

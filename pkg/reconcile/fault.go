@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// FaultError means that a stage, or the code of an action, panicked: a bug of this program. The
-// stage has decided nothing then; the effect of an action is unknown, and the next observation
-// shows it. Later stages continue.
+// FaultError means that a stage, the code of an action, or a background task panicked: a bug of this
+// program. The stage has decided nothing then; the effect of an action is unknown, and the next
+// observation shows it. Later stages continue.
 type FaultError struct {
 	// Value is what it panicked with.
 	Value any
@@ -23,10 +23,15 @@ func (e *FaultError) Error() string {
 	return fmt.Sprintf("bug in kubectl-fdb, please report it: %v, in %s", e.Value, strings.Join(e.Stack, " ← "))
 }
 
-// guarded runs do and turns a panic into a *FaultError.
-func guarded(do func() error) (err error) {
+// Guarded runs do and turns a panic into a *FaultError. One that do panics with is returned as it is: it
+// names where another goroutine panicked.
+func Guarded(do func() error) (err error) {
 	defer func() {
-		if value := recover(); value != nil {
+		switch value := recover().(type) {
+		case nil:
+		case *FaultError:
+			err = value
+		default:
 			err = &FaultError{Value: value, Stack: stack()}
 		}
 	}()
@@ -52,7 +57,7 @@ func stack() []string {
 
 // ask lets a stage decide.
 func ask(stage plan.Stage, s plan.Snapshot) (d plan.Decision, err error) {
-	err = guarded(func() error {
+	err = Guarded(func() error {
 		d = stage.Decide(s)
 		return nil
 	})

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -145,7 +146,9 @@ func (r ScreenReads) Logs(ctx context.Context, cluster, pod string, send func(li
 	faults := make([]error, len(containers))
 	var readers sync.WaitGroup
 	for i, container := range containers {
-		readers.Go(func() { faults[i] = r.follow(ctx, key.Namespace, pod, container, lines) })
+		readers.Go(func() {
+			faults[i] = reconcile.Guarded(func() error { return r.follow(ctx, key.Namespace, pod, container, lines) })
+		})
 	}
 	ended := make(chan struct{})
 	go func() { readers.Wait(); close(ended) }()

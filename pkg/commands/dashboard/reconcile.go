@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -43,7 +44,8 @@ func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tu
 	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync}}
 	list, err := o.Stages()
 	if err == nil {
-		err = apply.WatchOver(ctx, env, key, apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(cluster), Stages: list, Permissions: o.Permissions()}, o.WatchFlags)
+		change := apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(cluster), Stages: list, Permissions: o.Permissions()}
+		err = reconcile.Guarded(func() error { return apply.WatchOver(ctx, env, key, change, o.WatchFlags) })
 	}
 	interrupted := new(*exit.InterruptedError)
 	if err == nil || errors.As(err, interrupted) {

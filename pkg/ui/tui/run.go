@@ -10,6 +10,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/termquery"
 )
@@ -63,20 +64,23 @@ const parting = 100 * time.Millisecond
 // framesPerSecond limits how often the terminal is redrawn.
 const framesPerSecond = 30
 
-// Run shows the dashboard until the user quits, which is no error, or ctx ends, whose cause it
-// returns. It restores the terminal. Feed and actions are canceled and not waited for: an
-// implementation of Actions waits for whatever must not be interrupted.
+// Run shows the dashboard until the user quits, which is no error, ctx ends, whose cause it returns, or a
+// background task panics, which is a *reconcile.FaultError. It restores the terminal. Feed and actions are
+// canceled and not waited for: an implementation of Actions waits for whatever must not be interrupted.
 func Run(ctx context.Context, o Options) error {
 	inside, leave := context.WithCancel(ctx)
 	out := &taskRunner{ctx: inside}
 	program := tea.NewProgram(newModel(o, out), //nolint:contextcheck // tasks that keys start live as long as the dashboard, whose context out has
 		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
-	out.send = program.Send
+	out.send, out.kill = program.Send, program.Kill
 	_, err := program.Run()
 	leave()
 	out.wait(parting)
+	fault := out.faulted()
 	switch {
+	case fault != nil:
+		return fmt.Errorf("show the dashboard: %w", fault)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil && !errors.Is(err, tea.ErrInterrupted):
@@ -85,11 +89,17 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// taskRunner runs background tasks that send messages to the dashboard and end with it.
+// taskRunner runs background tasks that send messages to the dashboard and end with it. The dashboard ends
+// with a task that panics: the runtime would end the program without restoring the terminal.
 type taskRunner struct {
 	ctx  context.Context //nolint:containedctx // it is the lifetime of the dashboard, whose commands have no argument for it
 	send func(tea.Msg)
+	// kill ends the dashboard and restores the terminal.
+	kill func()
 	all  sync.WaitGroup
+
+	mu    sync.Mutex
+	fault error // of the first task that panicked
 }
 
 // run starts a task, and returns a function that cancels it.
@@ -97,9 +107,28 @@ func (o *taskRunner) run(task func(ctx context.Context, send func(tea.Msg))) con
 	ctx, cancel := context.WithCancel(o.ctx)
 	o.all.Go(func() {
 		defer cancel()
-		task(ctx, o.send)
+		if err := reconcile.Guarded(func() error { task(ctx, o.send); return nil }); err != nil {
+			o.fail(err)
+		}
 	})
 	return cancel
+}
+
+// fail ends the dashboard because of a task that panicked.
+func (o *taskRunner) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fault == nil {
+		o.fault = err
+		o.kill()
+	}
+}
+
+// faulted returns why a task panicked; nil if none did.
+func (o *taskRunner) faulted() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.fault
 }
 
 // wait waits for the tasks to end.

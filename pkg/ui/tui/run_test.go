@@ -3,12 +3,18 @@ package tui
 import (
 	"context"
 	"errors"
+	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+	"golang.org/x/term"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 // stuck is a feed that sends one entry and then hangs.
@@ -54,6 +60,47 @@ func marked(t *testing.T) time.Duration {
 		}
 	}
 	return took
+}
+
+// faulty is a feed with a bug.
+type faulty struct{ idleFeed }
+
+func (faulty) Follow(context.Context, string, func(Entry)) { panic("no such frame") }
+
+func TestATaskThatPanicsEndsTheDashboardAndRestoresTheTerminal(t *testing.T) {
+	control, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	defer terminal.Close()
+	drawn := &screenCapture{}
+	go func() { _, _ = io.Copy(drawn, control) }()
+	before, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Run(t.Context(), Options{In: terminal, Out: terminal, Now: func() time.Time { return noon }, Clusters: []string{"sample"}, Feed: faulty{}})
+	fault, is := errors.AsType[*reconcile.FaultError](err)
+	if !is || fault.Value != "no such frame" || !strings.Contains(fault.Stack[0], "run_test.go:") {
+		t.Errorf("Run: %v, want the panic and where it was", err)
+	}
+	after, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("the terminal has the modes %+v, had %+v", after, before)
+	}
+	const ending = "\x1b[?1049l"
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(drawn.String(), ending) && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	for what, sequence := range map[string]string{"the former screen": ending, "the cursor": "\x1b[?25h"} {
+		if !strings.Contains(drawn.String(), sequence) {
+			t.Errorf("%s is not restored: %q", what, drawn.String())
+		}
+	}
 }
 
 // It takes 100 ms, more on a busy machine, and would have no end if it waited for the feed.
