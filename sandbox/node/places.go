@@ -3,8 +3,10 @@ package node
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,18 +59,26 @@ func (a *Agent) updateHosts() error {
 	}
 	a.placesMu.Lock()
 	defer a.placesMu.Unlock()
-	var errs []error
-	content := a.Hosts.file()
-	for dir := range a.runDirs {
-		errs = append(errs, writeHosts(dir, content))
-	}
-	return errors.Join(errs...)
+	return writeHosts(a.RunDir, a.Hosts.file(), slices.Collect(maps.Keys(a.runDirs)))
 }
 
-// writeHosts replaces the file at once, so that no program reads half of it.
-func writeHosts(dir string, content []byte) error {
+// writeHosts replaces the files of containers at once, so that no program reads half of one. They are one file with many
+// names: each change of a pod is one for every container.
+func writeHosts(runDir string, content []byte, dirs []string) error {
+	written := filepath.Join(runDir, "hosts")
+	if err := os.WriteFile(written, content, 0o644); err != nil {
+		return err
+	}
+	var errs []error
+	for _, dir := range dirs {
+		errs = append(errs, replaceHosts(written, dir))
+	}
+	return errors.Join(append(errs, os.Remove(written))...)
+}
+
+func replaceHosts(written, dir string) error {
 	next := filepath.Join(dir, "hosts.new")
-	if err := os.WriteFile(next, content, 0o644); err != nil {
+	if err := os.Link(written, next); err != nil {
 		return err
 	}
 	return os.Rename(next, filepath.Join(dir, "hosts"))
@@ -95,7 +105,7 @@ func (a *Agent) newPlaces(address string) (places, error) {
 	a.placesMu.Lock()
 	defer a.placesMu.Unlock()
 	a.runDirs[p.run] = struct{}{}
-	return p, writeHosts(p.run, a.Hosts.file())
+	return p, writeHosts(a.RunDir, a.Hosts.file(), []string{p.run})
 }
 
 func (a *Agent) dropPlaces(p places) {
