@@ -98,7 +98,7 @@ func namesLostRegion(t *testing.T, ns string) {
 func plannedFailover(t *testing.T, ns, dc string) result {
 	t.Helper()
 	for range 60 {
-		if r := fdb(t, "failover", "dc1", "-n", ns, "--to", dc, "--dry-run"); r.code == 1 && strings.Contains(r.stdout, "SetPriorities ") && !strings.Contains(r.stdout, "the failover to") {
+		if r := fdb(t, "failover", "dc1", "-n", ns, "--to", dc, "--dry-run"); r.code == 1 && strings.Contains(r.stdout, "~ priorities of regions") && !strings.Contains(r.stdout, "the failover to") {
 			return r
 		}
 		time.Sleep(2 * time.Second)

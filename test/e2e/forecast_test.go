@@ -88,3 +88,17 @@ func actionsOf(t *testing.T, ns string) map[string]int {
 	}
 	return done
 }
+
+// plannedKinds returns the kinds of the actions of a plan.
+func plannedKinds(t *testing.T, args ...string) (kinds []string) {
+	t.Helper()
+	r := fdb(t, append(args, "-o", "json")...)
+	var plan struct{ Items []struct{ Kind string } }
+	if err := json.Unmarshal([]byte(r.stdout), &plan); err != nil || len(plan.Items) == 0 {
+		t.Fatalf("no plan (%v): %s%s", err, r.stdout, r.stderr)
+	}
+	for _, item := range plan.Items {
+		kinds = append(kinds, item.Kind)
+	}
+	return kinds
+}

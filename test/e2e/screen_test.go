@@ -190,15 +190,15 @@ func TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup(t *testing.T) {
 		s.see(soonEnough, title)
 	}
 	s.press("?")
-	s.see(soonEnough, "process groups, their conditions and since when")
-	s.escape("process groups, their conditions and since when")
+	s.see(soonEnough, "process groups and their conditions")
+	s.escape("process groups and their conditions")
 	s.press("1")
 	s.see(soonEnough, "[1 groups]")
 	old := storageGroups(t, ns)[0]
 	s.press("/" + old + "\r")
 	s.see(soonEnough, "only "+old)
 	s.press("R")
-	s.see(soonEnough, "mark for removal: "+old)
+	s.see(soonEnough, "- process groups  "+old)
 	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")
 	// The command ends once the group is removed; its exclusion ends later.

@@ -84,10 +84,20 @@ func (g ChangeGroup) subjects() []string {
 	return names
 }
 
-// NumberedNames returns names, at most so many: more than that have their number before them.
+// NumberedNames returns names, each once and at most so many: more than that have their number before them.
 func NumberedNames(names []string, most int) string {
-	if len(names) <= most {
-		return phrase.List(names)
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
 	}
-	return strconv.Itoa(len(names)) + ": " + phrase.List(names[:most]) + " .."
+	switch {
+	case len(names) <= most:
+		return phrase.List(once)
+	case len(once) <= most:
+		return strconv.Itoa(len(names)) + ": " + phrase.List(once)
+	default:
+		return strconv.Itoa(len(names)) + ": " + phrase.List(once[:most]) + " .."
+	}
 }
