@@ -99,9 +99,10 @@ func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
 }
 
 // Flags that name files, directories or listeners, or that force something, are not for steps. A plan is an
-// input that a step before has saved.
+// input that a step before has saved, and of --output only some values name files, as
+// TestAStepWithAFlagBeyondItsRunbookIsRefusedWithItsLine has it.
 func TestFlagsThatReachBeyondARunbookAreMarked(t *testing.T) {
-	inputs := []string{"plan"}
+	inputs := []string{"plan", "output"}
 	eachPath(t, func(path string, cmd *cobra.Command) {
 		d, _ := session.Declared(cmd)
 		if d.Endless || d.NoStep != "" {

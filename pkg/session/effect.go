@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,15 +60,26 @@ func NotInSteps(cmd *cobra.Command, flags ...string) {
 	}
 }
 
+// valuesNotInSteps is the annotation of flags of which some values are not for steps: how these begin.
+const valuesNotInSteps = "kubectl-fdb/values-not-in-steps"
+
+// ValuesNotInSteps marks the values of a flag that reach beyond a runbook, by how they begin. No step may have them.
+func ValuesNotInSteps(cmd *cobra.Command, flag string, beginnings ...string) {
+	if err := cmd.Flags().SetAnnotation(flag, valuesNotInSteps, beginnings); err != nil {
+		panic(err) // a flag that does not exist
+	}
+}
+
 // flagsOfSteps are the global flags that a step may have, by their letters if they have one. All others select an API server, a database, an
 // identity or a file: those are the ones that the run was started with.
 var flagsOfSteps = []string{"n", "q", "v", "color"}
 
-// FitsSteps reports whether a step of a runbook may have a flag of its command.
+// FitsSteps reports whether a step of a runbook may have a flag of its command, with the value that it has.
 func FitsSteps(cmd *cobra.Command, flag *pflag.Flag) bool {
 	if cmd.Root().PersistentFlags().Lookup(flag.Name) == flag {
 		return slices.Contains(flagsOfSteps, cmp.Or(flag.Shorthand, flag.Name))
 	}
 	_, marked := flag.Annotations[notInSteps]
-	return !marked
+	beyond := slices.ContainsFunc(flag.Annotations[valuesNotInSteps], func(beginning string) bool { return strings.HasPrefix(flag.Value.String(), beginning) })
+	return !marked && !beyond
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+	"sigs.k8s.io/yaml/kyaml"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -42,7 +43,17 @@ func encoded(document any, indent string) ([]byte, error) {
 
 // YAML returns a document as YAML. One with characters that control a terminal is written the way JSON is, which
 // YAML includes: only quoted text can name them.
-func YAML(document any) ([]byte, error) {
+func YAML(document any) ([]byte, error) { return asYAML(document, yaml.Marshal) }
+
+// KYAML returns a document as KYAML, the strict subset of YAML that kubectl prints, without a separator.
+func KYAML(document any) ([]byte, error) {
+	return asYAML(document, func(document any) ([]byte, error) {
+		text, err := new(kyaml.Encoder).Marshal(document)
+		return append(text, '\n'), err
+	})
+}
+
+func asYAML(document any, marshal func(any) ([]byte, error)) ([]byte, error) {
 	text, err := encoded(document, "  ")
 	if err != nil {
 		return nil, fmt.Errorf("print YAML: %w", err)
@@ -50,7 +61,7 @@ func YAML(document any) ([]byte, error) {
 	if safe := escaped(text, inYAML); !bytes.Equal(safe, text) {
 		return safe, nil
 	}
-	blocks, err := yaml.Marshal(document)
+	blocks, err := marshal(document)
 	if err != nil {
 		return nil, fmt.Errorf("print YAML: %w", err)
 	}

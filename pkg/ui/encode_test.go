@@ -25,7 +25,8 @@ func TestDocumentsNameCharactersThatControlATerminal(t *testing.T) {
 			err := WriteJSON(&b, given)
 			return b.Bytes(), err
 		}, json.Unmarshal},
-		"YAML": {func() ([]byte, error) { return YAML(given) }, func(b []byte, into any) error { return yaml.Unmarshal(b, into) }},
+		"YAML":  {func() ([]byte, error) { return YAML(given) }, func(b []byte, into any) error { return yaml.Unmarshal(b, into) }},
+		"KYAML": {func() ([]byte, error) { return KYAML(given) }, func(b []byte, into any) error { return yaml.Unmarshal(b, into) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			printed, err := tc.print()
@@ -55,10 +56,15 @@ func TestDocumentsHaveNoCommandForTheRunnerOfAPipeline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		strict, err := KYAML(given)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for name, write := range map[string]func() error{
 			"JSON":          func() error { return WriteJSON(page, given) },
 			"indented JSON": func() error { return WriteIndentedJSON(page, given) },
 			"YAML":          func() error { _, err := page.Write(document); return err },
+			"KYAML":         func() error { _, err := page.Write(strict); return err },
 		} {
 			printed.Reset()
 			if err := write(); err != nil {

@@ -53,6 +53,7 @@ it belongs to; - means that it belongs to none of those listed.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	})
 	o.Add(cmd)
+	o.AddSorting(cmd, lists.BackupListView{})
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the backups of all namespaces")
 	cmd.Flags().BoolVar(&o.store, "store", false, "If true, also list the content of the buckets")
@@ -105,6 +106,9 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 	}
 	names := session.NamesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name })
 	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
+	if sorted, is := r.Document.(lists.BackupListView); is {
+		v = sorted
+	}
 	r.Table = func(w io.Writer) error { return ui.WriteBackupList(w, v, o.List(env)) }
 	if len(keys) == 0 {
 		r.None = "no FoundationDBBackup found " + session.InNamespace(namespace)

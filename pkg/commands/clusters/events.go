@@ -56,6 +56,7 @@ hour unless configured otherwise.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
+	o.AddSorting(cmd, inspect.EventListView{})
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.watch, "watch", "w", false, "If true, also print new events as they occur")
 	flags.DurationVar(&o.since, "since", 0, "maximum age of events; 0 means no limit")

@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +54,7 @@ process and a client of a log group ignored by the spec
 		},
 	})
 	o.Add(cmd, env)
+	o.AddSorting(cmd, lists.ClientListView{})
 	cmd.Flags().StringVar(&o.blocking, "blocking", "", "version of the database; list only clients that cannot connect to it")
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "If true, search the pods of clients in all namespaces")
 	return cmd
@@ -86,8 +86,12 @@ func (o clientsOptions) view(ctx context.Context, env *session.Env, key types.Na
 	v := lists.NewClientListView(env.Metadata(key), facts, lists.ClientQuestion{
 		Target: o.target(facts.Cluster), OnlyBlocking: o.blocking != "", Owners: owners,
 	})
-	named := slices.DeleteFunc(slices.Clone(v.Items), func(c lists.ClientView) bool { return c.Address == "" })
-	names := session.NamesOf("client", named, func(c lists.ClientView) string { return c.Address })
+	names := make([]string, len(v.Items))
+	for i, c := range v.Items {
+		if c.Address != "" {
+			names[i] = "client/" + c.Address
+		}
+	}
 	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
 	switch {
 	case len(v.Items) == 0 && o.blocking != "":

@@ -62,6 +62,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 		},
 	})
 	o.Add(cmd, env)
+	o.AddSorting(cmd, lists.ProcessListView{})
 	groups.Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	return cmd

@@ -42,9 +42,9 @@ func statusOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedN
 }
 
 func listed(env *session.Env, o format.Flags, views []inspect.StatusView) cmdutil.Output {
-	r := cmdutil.Output{Printable: o.Listed(env, inspect.NewStatusListView(env.Metadata(types.NamespacedName{}), env.Clock.Now(), views), nil)}
+	names := session.NamesOf("foundationdbcluster", views, func(v inspect.StatusView) string { return v.Metadata.Cluster })
+	r := cmdutil.Output{Printable: o.Listed(env, inspect.NewStatusListView(env.Metadata(types.NamespacedName{}), env.Clock.Now(), views), names)}
 	for _, v := range views {
-		r.Names = append(r.Names, "foundationdbcluster/"+v.Metadata.Cluster)
 		if code := stateCode(v.State); code > r.Code {
 			r.Code, r.Reason = code, v.Metadata.Namespace+"/"+v.Metadata.Cluster+": "+v.Summary
 		}

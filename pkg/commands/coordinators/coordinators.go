@@ -47,6 +47,7 @@ with unknown reachability.`,
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
 	})
 	o.AddView(cmd, env, o.view)
+	o.AddSorting(cmd, inspect.CoordinatorListView{})
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
 // minInterval bounds the load of repeated passes on API server and database.
@@ -45,10 +46,11 @@ func Reversible(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
 // beside any operation.
 func Brief(cmd *cobra.Command, f *apply.ChangeFlags) {
 	f.Join = true
-	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE and custom-columns=SPEC print only the result")
+	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; the others print only the result: yaml, kyaml, name, "+format.Templates)
 	session.Complete(cmd, "output", func() []string {
-		return []string{"text", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="}
+		return append([]string{"text", "json", "yaml", "kyaml", "name"}, format.TemplateCompletions()...)
 	})
+	format.KeepFilesFromSteps(cmd)
 	recorded(cmd, f, "--dry-run -o json of the same command")
 }
 

@@ -56,6 +56,7 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
 	})
 	o.AddView(cmd, env, o.view)
+	o.AddSorting(cmd, lists.ExclusionListView{})
 	return cmd
 }
 

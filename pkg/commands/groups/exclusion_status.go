@@ -67,6 +67,7 @@ Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`,
 	o.AddWatch(cmd)
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
+	o.AddSorting(cmd, inspect.ExclusionStatusView{})
 	Add(&o.Selection, cmd, env)
 	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
 	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")

@@ -46,6 +46,9 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
   # List those without a pod, in all clusters
   kubectl fdb get pg -A --condition MissingPod
 
+  # Sort by a field, or by a column
+  kubectl fdb get pg sample-cluster --sort-by .zone
+
   # Choose columns by their titles, and fields of the document by their paths
   kubectl fdb get pg sample-cluster -o custom-columns=ID,CONDITIONS,POD:.pod
 
@@ -57,6 +60,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 		},
 	})
 	o.Add(cmd, env)
+	o.AddSorting(cmd, inspect.GroupListView{})
 	Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")

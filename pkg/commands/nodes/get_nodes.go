@@ -44,6 +44,7 @@ not-checked, and the reason is printed on stderr.`,
   kubectl fdb get nodes sample-cluster --all`,
 	})
 	o.AddView(cmd, env, o.view)
+	o.AddSorting(cmd, inspect.NodeListView{})
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
 	return cmd
 }

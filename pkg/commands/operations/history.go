@@ -55,6 +55,7 @@ recorded in either. Runs on another cluster of the same name are omitted.`,
   kubectl fdb history sample-cluster --run latest`,
 	})
 	o.AddView(cmd, env, o.view)
+	o.AddSorting(cmd, history.View{})
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
 	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
 	return cmd

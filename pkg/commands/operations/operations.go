@@ -68,6 +68,7 @@ for a minute, because it was killed or cannot reach the API server.`,
 	})
 	o.ClusterFlag.Add(cmd, env)
 	o.Flags.Add(cmd)
+	o.AddSorting(cmd, inspect.OperationListView{})
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the operations of all namespaces")
 	return cmd

@@ -115,13 +115,16 @@ func TestWhatMayChangeInARunbookRequiresApproval(t *testing.T) {
 // A runbook of another author selects neither a server nor an identity, and writes no file of the user.
 func TestAStepWithAFlagBeyondItsRunbookIsRefusedWithItsLine(t *testing.T) {
 	lines := map[string]string{
-		"--file":        "dump ${cluster} --file /tmp/x",
-		"--force":       "dump ${cluster} --force",
-		"--stdin":       "exec ${cluster} -i -- sh",
-		"--dump-dir":    "reconcile ${cluster} --dump-dir /tmp",
-		"--server":      "status ${cluster} -s https://127.0.0.1:1",
-		"--as":          "status ${cluster} --as=system:admin",
-		"--as with one": "status ${cluster} --as ${cluster}",
+		"--file":                        "dump ${cluster} --file /tmp/x",
+		"--force":                       "dump ${cluster} --force",
+		"--stdin":                       "exec ${cluster} -i -- sh",
+		"--dump-dir":                    "reconcile ${cluster} --dump-dir /tmp",
+		"--server":                      "status ${cluster} -s https://127.0.0.1:1",
+		"--as":                          "status ${cluster} --as=system:admin",
+		"--output of a template's file": "status ${cluster} -o jsonpath-file=/etc/hosts",
+		"--output of columns in a file": "get pg ${cluster} -o custom-columns-file=/etc/hosts",
+		"--output of a change":          "pause ${cluster} -o go-template-file=/etc/hosts",
+		"--as with one":                 "status ${cluster} --as ${cluster}",
 	}
 	up := commandstest.Up(t)
 	commands.NewRoot(up.Environment()).PersistentFlags().VisitAll(func(f *pflag.Flag) {

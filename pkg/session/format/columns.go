@@ -23,24 +23,62 @@ type column struct {
 	path *jsonpath.JSONPath
 }
 
-func parseColumns(spec string) ([]column, error) {
-	var columns []column
-	for part := range strings.SplitSeq(spec, ",") {
-		header, path, found := strings.Cut(part, ":")
-		if header == "" || found && path == "" {
-			return nil, exit.Usagef("a custom column must be HEADER:PATH, such as ID:.id, or the title of a column, not %q", part)
+const customColumns = "custom-columns"
+
+// columns returns the columns of -o custom-columns=SPEC, or those of a file.
+func (o Flags) columns() ([]column, error) {
+	_, spec, err := o.template()
+	if err != nil {
+		return nil, err
+	}
+	parts := strings.Split(spec, ",")
+	if strings.HasPrefix(o.Format, customColumns+ofFile) {
+		if parts, err = partsOfFile(spec); err != nil {
+			return nil, err
 		}
-		if !found {
-			columns = append(columns, column{header: header})
-			continue
+	}
+	columns := make([]column, len(parts))
+	for i, part := range parts {
+		if columns[i], err = parseColumn(part); err != nil {
+			return nil, err
 		}
-		c := column{header: header, path: jsonpath.New(header).AllowMissingKeys(true)}
-		if err := c.path.Parse(Relaxed(path)); err != nil {
-			return nil, exit.Usage(fmt.Errorf("invalid path of column %s: %w", header, err))
-		}
-		columns = append(columns, c)
 	}
 	return columns, nil
+}
+
+// partsOfFile returns HEADER:PATH of each column of a file, as kubectl reads it: a line of headers, and one of paths.
+func partsOfFile(text string) ([]string, error) {
+	first, second, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	headers, paths := strings.Fields(first), strings.Fields(second)
+	if len(headers) == 0 || len(headers) != len(paths) {
+		return nil, exit.Usagef("a file of custom columns must have a line of headers and a line of as many paths, not %s and %s", phrase.Count(len(headers), "header"), phrase.Count(len(paths), "path"))
+	}
+	parts := make([]string, len(headers))
+	for i := range headers {
+		parts[i] = headers[i] + ":" + paths[i]
+	}
+	return parts, nil
+}
+
+func parseColumn(part string) (column, error) {
+	header, path, found := strings.Cut(part, ":")
+	if header == "" || found && path == "" {
+		return column{}, exit.Usagef("a custom column must be HEADER:PATH, such as ID:.id, or the title of a column, not %q", part)
+	}
+	if !found {
+		return column{header: header}, nil
+	}
+	parsed, err := parsePath(path)
+	if err != nil {
+		return column{}, exit.Usage(fmt.Errorf("invalid path of column %s: %w", header, err))
+	}
+	return column{header: header, path: parsed}, nil
+}
+
+// parsePath returns a path to values of an item, of which some may not exist.
+func parsePath(path string) (*jsonpath.JSONPath, error) {
+	p := jsonpath.New(path).AllowMissingKeys(true)
+	return p, p.Parse(Relaxed(path))
 }
 
 // Relaxed accepts x.y, .x.y and {.x.y}, as kubectl does.
@@ -49,12 +87,18 @@ func Relaxed(path string) string {
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// Listed returns what prints a document whose items have declared columns.
+// Listed returns what prints a document whose items have declared columns, in the order of --sort-by. Names are those of the
+// items, in their order.
 func (o Flags) Listed(env *session.Env, v list.Document, names []string) Printable {
+	v, names = o.order.sorted(v, names, o.at(env))
 	return Printable{
-		Document: v, Names: names, declared: v.List(), at: list.At{Now: env.Clock.Now(), Absolute: o.Absolute},
+		Document: v, Names: names, declared: v.List(), at: o.at(env),
 		Table: func(w io.Writer) error { return ui.WriteList(w, v, o.List(env)) },
 	}
+}
+
+func (o Flags) at(env *session.Env) list.At {
+	return list.At{Now: env.Clock.Now(), Absolute: o.Absolute}
 }
 
 // cells returns a function for the cells of a declared column; an error without one of this title.
@@ -71,8 +115,8 @@ func (p Printable) cells(title string) (func(row int) string, error) {
 }
 
 // writeColumns prints a row per item of a list, or a single row for a single document.
-func (o Flags) writeColumns(w io.Writer, p Printable, spec string) error {
-	columns, err := parseColumns(spec)
+func (o Flags) writeColumns(w io.Writer, p Printable) error {
+	columns, err := o.columns()
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -26,12 +28,22 @@ type Flags struct {
 	Absolute  bool
 	// Own are formats of this command only.
 	Own []string
+
+	order order
 }
 
 var (
-	plainFormats    = []string{"table", "text", "wide", "json", "yaml", "name"}
-	templateFormats = []string{"jsonpath", "jsonpath-as-json", "go-template", "custom-columns"}
+	plainFormats    = []string{"table", "text", "wide", "json", "yaml", "kyaml", "name"}
+	templateFormats = []string{"jsonpath", "jsonpath-file", "jsonpath-as-json", "go-template", "go-template-file", "custom-columns", "custom-columns-file"}
 )
+
+// Templates are the formats with a template, as the help of -o names them.
+const Templates = "jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=SPEC, jsonpath-file=FILE, go-template-file=FILE, custom-columns-file=FILE"
+
+// TemplateCompletions are how words of -o with a template begin.
+func TemplateCompletions() []string {
+	return []string{"jsonpath=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
+}
 
 // Add adds the flags of a command that prints documents and tables.
 func (o *Flags) Add(cmd *cobra.Command) {
@@ -41,33 +53,75 @@ func (o *Flags) Add(cmd *cobra.Command) {
 }
 
 func (o *Flags) AddFormat(cmd *cobra.Command) {
-	formats := slices.Concat([]string{"table", "wide", "json", "yaml", "name"}, o.Own)
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "output format: "+strings.Join(formats, ", ")+", jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=SPEC")
-	session.Complete(cmd, "output", func() []string {
-		return slices.Concat(plainFormats, o.Own, []string{"jsonpath=", "go-template=", "custom-columns="})
-	})
+	formats := slices.Concat([]string{"table", "wide", "json", "yaml", "kyaml", "name"}, o.Own)
+	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "output format: "+strings.Join(formats, ", ")+", "+Templates)
+	session.Complete(cmd, "output", func() []string { return slices.Concat(plainFormats, o.Own, TemplateCompletions()) })
+	KeepFilesFromSteps(cmd)
 }
 
-// Check rejects invalid formats before anything is read.
+// KeepFilesFromSteps has no step of a runbook read a file of the machine that runs it by -o.
+func KeepFilesFromSteps(cmd *cobra.Command) {
+	var beginnings []string
+	for _, kind := range templateFormats {
+		if strings.HasSuffix(kind, ofFile) {
+			beginnings = append(beginnings, kind)
+		}
+	}
+	session.ValuesNotInSteps(cmd, "output", beginnings...)
+}
+
+// Check rejects invalid formats and orders before anything is read.
 func (o Flags) Check() error {
-	kind, template, _ := strings.Cut(o.Format, "=")
+	if err := o.order.check(); err != nil {
+		return err
+	}
+	kind, given, _ := strings.Cut(o.Format, "=")
 	switch {
 	case slices.Contains(plainFormats, o.Format), slices.Contains(o.Own, o.Format):
 		return nil
 	case !slices.Contains(templateFormats, kind):
 		return exit.Usagef("-o must be one of %s, not %q", strings.Join(slices.Concat(plainFormats, o.Own, templateFormats), ", "), o.Format)
-	case template == "":
+	case given == "" && strings.HasSuffix(kind, ofFile):
+		return exit.Usagef("-o %s requires a file: -o %s=FILE", kind, kind)
+	case given == "":
 		return exit.Usagef("-o %s requires a template: -o %s=TEMPLATE", kind, kind)
-	case kind == "custom-columns":
-		_, err := parseColumns(template)
+	case strings.HasPrefix(kind, customColumns):
+		_, err := o.columns()
 		return err
 	default:
-		_, err := genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o.Format)
-		if err != nil {
-			return exit.Usage(fmt.Errorf("invalid -o %s: %w", o.Format, err))
-		}
-		return nil
+		_, err := o.printer()
+		return err
 	}
+}
+
+// ofFile is how the names of formats end whose template is in a file.
+const ofFile = "-file"
+
+// template returns a format without its file, and its template.
+func (o Flags) template() (kind, template string, err error) {
+	kind, template, _ = strings.Cut(o.Format, "=")
+	inline, isFile := strings.CutSuffix(kind, ofFile)
+	if !isFile {
+		return kind, template, nil
+	}
+	text, err := limit.File(template, limit.Small)
+	if err != nil {
+		return "", "", exit.Usage(fmt.Errorf("read the file of -o %s: %w", kind, err))
+	}
+	return inline, string(text), nil
+}
+
+// printer returns what prints a template of cli-runtime.
+func (o Flags) printer() (printers.ResourcePrinter, error) {
+	kind, template, err := o.template()
+	if err != nil {
+		return nil, err
+	}
+	p, err := genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(kind + "=" + template)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("invalid -o %s: %w", o.Format, err))
+	}
+	return p, nil
 }
 
 func (o Flags) IsTable() bool {
@@ -82,8 +136,9 @@ func (o Flags) List(env *session.Env) ui.ListOptions {
 // Printable is a document and its shorter forms.
 type Printable struct {
 	Document any
-	Names    []string
-	Table    func(w io.Writer) error
+	// Names are those of -o name, in a list one of each item: empty for one that has none.
+	Names []string
+	Table func(w io.Writer) error
 	// Stream is true for a document that is followed by others of its kind.
 	Stream bool
 
@@ -92,7 +147,7 @@ type Printable struct {
 }
 
 func (o Flags) Print(w io.Writer, p Printable) error {
-	kind, template, _ := strings.Cut(o.Format, "=")
+	kind, _, _ := strings.Cut(o.Format, "=")
 	if o.Format != "table" && o.Format != "text" { // documents and names are for programs, wide tables have everything
 		w = layout.Raw(w)
 	}
@@ -103,37 +158,45 @@ func (o Flags) Print(w io.Writer, p Printable) error {
 		}
 		return ui.WriteIndentedJSON(w, p.Document)
 	case "yaml":
-		return writeYAML(w, p)
+		separator := ""
+		if p.Stream {
+			separator = documentSeparator
+		}
+		return writeYAML(w, separator, p.Document, ui.YAML)
+	case "kyaml":
+		return writeYAML(w, documentSeparator, p.Document, ui.KYAML)
 	case "name":
 		for _, name := range p.Names {
-			fmt.Fprintln(w, name)
+			if name != "" {
+				fmt.Fprintln(w, name)
+			}
 		}
 		return nil
-	case "custom-columns":
-		return o.writeColumns(w, p, template)
-	case "jsonpath", "jsonpath-as-json", "go-template":
+	case customColumns, customColumns + ofFile:
+		return o.writeColumns(w, p)
+	case "jsonpath", "jsonpath-file", "jsonpath-as-json", "go-template", "go-template-file":
 		return o.writeTemplate(w, p.Document)
 	default:
 		return p.Table(w)
 	}
 }
 
-func writeYAML(w io.Writer, p Printable) error {
-	text, err := ui.YAML(p.Document)
+// documentSeparator is before each of several documents of YAML, and before every one of KYAML.
+const documentSeparator = "---\n"
+
+func writeYAML(w io.Writer, separator string, document any, encode func(any) ([]byte, error)) error {
+	text, err := encode(document)
 	if err != nil {
 		return err
 	}
-	if p.Stream {
-		fmt.Fprintln(w, "---")
-	}
-	_, err = w.Write(text)
+	_, err = w.Write(append([]byte(separator), text...))
 	return err
 }
 
 func (o Flags) writeTemplate(w io.Writer, document any) error {
-	printer, err := genericclioptions.NewKubeTemplatePrintFlags().ToPrinter(o.Format)
+	printer, err := o.printer()
 	if err != nil {
-		return exit.Usage(fmt.Errorf("invalid -o %s: %w", o.Format, err))
+		return err
 	}
 	object, err := generic(document)
 	if err != nil {

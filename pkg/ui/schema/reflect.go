@@ -25,6 +25,16 @@ func Document(title string, example any, constants map[string]string, o Options)
 	return *n
 }
 
+// Fields returns the names of the fields that documents of a struct have in JSON, in their order.
+func Fields(t reflect.Type) []string {
+	d := describer{defs: map[string]Node{}, types: map[string]reflect.Type{}}
+	var names []string
+	for _, p := range d.object(t, nil).Properties {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // Variant is one of several kinds of lines in one stream.
 type Variant struct {
 	// Value is the value of the property that distinguishes them.
