@@ -21,27 +21,27 @@ type BackupItem struct {
 
 // BackupColumns are the columns of backups and restores.
 var BackupColumns = []list.Column[BackupItem]{
-	{Title: "NAMESPACE", Meaning: "Namespace of the resource", Drop: 5, Min: 8, Cell: func(_ list.At, i BackupItem) list.Cell {
+	{Title: "NAMESPACE", Meaning: "Namespace of the resource", Drop: 5, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.of(func(b BackupStatusView) string { return b.Metadata.Namespace }, func(r RestoreStatusView) string { return r.Metadata.Namespace })
 	}},
 	{Title: "KIND", Meaning: "Whether it is a backup or a restore", Drop: 7, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Text(i.kind()) }},
-	{Title: "NAME", Meaning: "Name of the resource", Min: 12, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Text(i.Name()) }},
-	{Title: "CLUSTER", Meaning: "Cluster that is backed up, or restored", Drop: 3, Min: 10, Cell: func(_ list.At, i BackupItem) list.Cell {
+	{Title: "NAME", Meaning: "Name of the resource", Cell: func(_ list.At, i BackupItem) list.Cell { return list.Text(i.Name()) }},
+	{Title: "CLUSTER", Meaning: "Cluster that is backed up, or restored", Drop: 3, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.of(func(b BackupStatusView) string { return b.Cluster }, func(r RestoreStatusView) string { return r.Cluster })
 	}},
-	{Title: "DESIRED", Meaning: "Desired state of a backup; - for a restore", Drop: 11, Cell: func(_ list.At, i BackupItem) list.Cell {
+	{Title: "DESIRED", Meaning: "Desired state of a backup; - for a restore", Typical: 8, Drop: 11, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.ofBackup(func(b BackupStatusView) string { return b.Desired })
 	}},
 	{Title: "STATE", Meaning: "State, judged by what the database and the agents report", Min: 9, Cell: func(_ list.At, i BackupItem) list.Cell { return i.State() }},
 	{Title: "RESTORABLE", Meaning: "Age of the newest point that a backup restores; no where it restores none", Min: 8, Cell: func(at list.At, i BackupItem) list.Cell { return i.restorableCell(at) }, Number: func(_ list.At, i BackupItem) *float64 { return i.restorableVersion() }},
-	{Title: "VERSION", Meaning: "Version of the newest point that a backup restores", Drop: 14, Place: list.Wide, Right: true, Cell: func(_ list.At, i BackupItem) list.Cell { return i.versionCell() }, Number: func(_ list.At, i BackupItem) *float64 { return i.restorableVersion() }},
-	{Title: "PROGRESS", Meaning: "Share of the time of the current snapshot that has passed, or of the blocks that are restored; first for a snapshot whose progress is unknown", Drop: 6, Cell: func(_ list.At, i BackupItem) list.Cell { return i.progressCell() }, Number: func(_ list.At, i BackupItem) *float64 { return i.progressCell().Share }},
-	{Title: "RATE", Meaning: "Bytes written per second", Drop: 10, Right: true, Place: list.Dashboard, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Rate(i.rate()) }, Number: func(_ list.At, i BackupItem) *float64 { return i.rate() }},
-	{Title: "ETA", Meaning: "Time until the snapshot, or the restore, is complete", Drop: 9, Right: true, Place: list.Dashboard, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Text(phrase.SecondsOr(i.eta(), "")) }, Number: func(_ list.At, i BackupItem) *float64 { return i.eta() }},
-	{Title: "AGENTS", Meaning: "Agents that are ready, of those desired; - for a restore, which all agents of the database work on", Drop: 8, Right: true, Cell: func(_ list.At, i BackupItem) list.Cell {
+	{Title: "VERSION", Meaning: "Version of the newest point that a backup restores", Typical: 14, Drop: 14, Place: list.Wide, Right: true, Cell: func(_ list.At, i BackupItem) list.Cell { return i.versionCell() }, Number: func(_ list.At, i BackupItem) *float64 { return i.restorableVersion() }},
+	{Title: "PROGRESS", Meaning: "Share of the time of the current snapshot that has passed, or of the blocks that are restored; first for a snapshot whose progress is unknown", Typical: 11, Drop: 6, Cell: func(_ list.At, i BackupItem) list.Cell { return i.progressCell() }, Number: func(_ list.At, i BackupItem) *float64 { return i.progressCell().Share }},
+	{Title: "RATE", Meaning: "Bytes written per second", Typical: 9, Drop: 10, Right: true, Place: list.Dashboard, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Rate(i.rate()) }, Number: func(_ list.At, i BackupItem) *float64 { return i.rate() }},
+	{Title: "ETA", Meaning: "Time until the snapshot, or the restore, is complete", Typical: 6, Drop: 9, Right: true, Place: list.Dashboard, Cell: func(_ list.At, i BackupItem) list.Cell { return list.Text(phrase.SecondsOr(i.eta(), "")) }, Number: func(_ list.At, i BackupItem) *float64 { return i.eta() }},
+	{Title: "AGENTS", Meaning: "Agents that are ready, of those desired; - for a restore, which all agents of the database work on", Typical: 6, Drop: 8, Right: true, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.ofBackup(func(b BackupStatusView) string { return fmt.Sprintf("%d/%d", b.Agents.Ready, b.Agents.Desired) })
 	}},
-	{Title: "PAUSED", Meaning: "Whether the agents of the database are paused, so that a restore makes no progress", Drop: 2, Cell: func(_ list.At, i BackupItem) list.Cell { return i.pausedCell() }},
+	{Title: "PAUSED", Meaning: "Whether the agents of the database are paused, so that a restore makes no progress", Typical: 6, Drop: 2, Cell: func(_ list.At, i BackupItem) list.Cell { return i.pausedCell() }},
 	{Title: "TAG", Meaning: "Tag of the backup in the database", Drop: 13, Place: list.Wide, Cell: func(_ list.At, i BackupItem) list.Cell {
 		return i.ofBackup(func(b BackupStatusView) string { return b.Tag })
 	}},

@@ -23,12 +23,12 @@ func (v CoordinatorListView) Quorum() string {
 // CoordinatorColumns are the columns of coordinators.
 var CoordinatorColumns = []list.Column[CoordinatorDetailView]{
 	{Title: "ADDRESS", Meaning: "Address in the connection string", Min: 16, Below: true, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.Text(c.Address) }},
-	{Title: "ID", Meaning: "ID of the process group that has the address", Min: 10, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.Known(c.Group) }},
+	{Title: "ID", Meaning: "ID of the process group that has the address", Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.Known(c.Group) }},
 	{Title: "ZONE", Meaning: "Fault domain of the process group", Drop: 1, Min: 10, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.Known(c.Zone) }},
 	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 3, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.Text(c.DC) }},
-	{Title: "REACHABLE", Meaning: "Whether the coordinator answers", Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(c.Reachable).In(c.Tone()) }},
-	{Title: "REMOVAL", Meaning: "Whether its process group is marked for removal or excluded, so that the next pass moves the coordinator", Drop: 2, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(c.Removing) }},
-	{Title: "TLS", Meaning: "Whether the address is one of TLS", Drop: 4, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(&c.TLS) }},
+	{Title: "REACHABLE", Meaning: "Whether the coordinator answers", Typical: 9, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(c.Reachable).In(c.Tone()) }},
+	{Title: "REMOVAL", Meaning: "Whether its process group is marked for removal or excluded, so that the next pass moves the coordinator", Typical: 7, Drop: 2, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(c.Removing) }},
+	{Title: "TLS", Meaning: "Whether the address is one of TLS", Typical: 3, Drop: 4, Cell: func(_ list.At, c CoordinatorDetailView) list.Cell { return list.YesNo(&c.TLS) }},
 }
 
 // Tone is how bad the state of a coordinator is.

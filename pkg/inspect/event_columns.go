@@ -11,14 +11,14 @@ func (v EventListView) List() list.Table { return list.Of(EventColumns, v.Items)
 
 // EventColumns are the columns of events.
 var EventColumns = []list.Column[EventView]{
-	{Title: "SEEN", Meaning: "Age of the last occurrence", Right: true, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.Time)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.Time) }},
-	{Title: "TYPE", Meaning: "Normal or Warning", Drop: 4, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Type) }},
-	{Title: "REASON", Meaning: "Reason that the component gives", Min: 12, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Reason).In(e.Tone()) }},
-	{Title: "OBJECT", Meaning: "Kind and name of the object", Drop: 2, Min: 16, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Object) }},
-	{Title: "COUNT", Meaning: "Number of occurrences", Drop: 3, Right: true, Cell: func(_ list.At, e EventView) list.Cell { return list.Count(e.Count) }, Number: func(_ list.At, e EventView) *float64 { return list.Quantity(&e.Count) }},
+	{Title: "SEEN", Meaning: "Age of the last occurrence", Typical: 6, Right: true, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.Time)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.Time) }},
+	{Title: "TYPE", Meaning: "Normal or Warning", Typical: 7, Drop: 4, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Type) }},
+	{Title: "REASON", Meaning: "Reason that the component gives", Typical: 20, Min: 12, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Reason).In(e.Tone()) }},
+	{Title: "OBJECT", Meaning: "Kind and name of the object", Typical: 40, Drop: 2, Min: 16, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Object) }},
+	{Title: "COUNT", Meaning: "Number of occurrences", Typical: 5, Drop: 3, Right: true, Cell: func(_ list.At, e EventView) list.Cell { return list.Count(e.Count) }, Number: func(_ list.At, e EventView) *float64 { return list.Quantity(&e.Count) }},
 	{Title: "MESSAGE", Meaning: "What happened", Below: true, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Message) }},
-	{Title: "FIRST", Meaning: "Age of the first occurrence", Drop: 6, Right: true, Place: list.Wide, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.First)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.First) }},
-	{Title: "FROM", Meaning: "Component that reported it", Drop: 5, Place: list.Wide, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.From) }},
+	{Title: "FIRST", Meaning: "Age of the first occurrence", Typical: 6, Drop: 6, Right: true, Place: list.Wide, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.First)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.First) }},
+	{Title: "FROM", Meaning: "Component that reported it", Typical: 20, Drop: 5, Place: list.Wide, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.From) }},
 }
 
 // Tone is how bad an event is.

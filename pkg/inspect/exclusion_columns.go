@@ -14,16 +14,16 @@ func (v ExclusionStatusView) List() list.Table { return list.Of(DrainColumns, v.
 
 // DrainColumns are the columns of excluded processes.
 var DrainColumns = []list.Column[DrainView]{
-	{Title: "ID", Meaning: "ID of the process group; - for an exclusion that covers none", Min: 10, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.ID).In(d.Tone().OfID()) }},
-	{Title: "PROCESS", Meaning: "Address of the process; the last known one if it does not report", Min: 15, Drop: 4, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.Process) }},
-	{Title: "ROLES", Meaning: "Roles that the process still has", Min: 10, Drop: 5, Cell: func(_ list.At, d DrainView) list.Cell { return list.Words(d.Roles) }},
-	{Title: "STATE", Meaning: "Progress of the exclusion; safe is proven", Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.State).In(d.Tone()) }},
-	{Title: "PROGRESS", Meaning: "Share of the data of the first read that was moved; - without data", Drop: 3, Cell: func(_ list.At, d DrainView) list.Cell { return d.ProgressCell().In(d.Tone()) }, Number: func(_ list.At, d DrainView) *float64 { return d.ProgressCell().Share }},
-	{Title: "LEFT", Meaning: "Data that its storage roles still hold", Drop: 1, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ofRoles(phrase.BytesOr(d.LeftBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.LeftBytes) }},
-	{Title: "MOVED", Meaning: "Data that was moved since the first read", Drop: 7, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(phrase.BytesOr(d.MovedBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.MovedBytes) }},
-	{Title: "RATE", Meaning: "Data moved per second, over the last reads", Drop: 6, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Rate(d.RateBytesPerSecond) }, Number: func(_ list.At, d DrainView) *float64 { return d.RateBytesPerSecond }},
-	{Title: "ETA", Meaning: "Likely time until it is safe, with its range", Drop: 2, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ETACell() }, Number: func(_ list.At, d DrainView) *float64 { return d.ETASeconds }},
-	{Title: "STALLED", Meaning: "Time in which nothing was moved; - unless it is stalled", Drop: 1, Right: true, Cell: func(_ list.At, d DrainView) list.Cell {
+	{Title: "ID", Meaning: "ID of the process group; - for an exclusion that covers none", Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.ID).In(d.Tone().OfID()) }},
+	{Title: "PROCESS", Meaning: "Address of the process; the last known one if it does not report", Typical: 21, Min: 15, Drop: 4, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.Process) }},
+	{Title: "ROLES", Meaning: "Roles that the process still has", Typical: 20, Min: 10, Drop: 5, Cell: func(_ list.At, d DrainView) list.Cell { return list.Words(d.Roles) }},
+	{Title: "STATE", Meaning: "Progress of the exclusion; safe is proven", Typical: 10, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(d.State).In(d.Tone()) }},
+	{Title: "PROGRESS", Meaning: "Share of the data of the first read that was moved; - without data", Typical: 11, Drop: 3, Cell: func(_ list.At, d DrainView) list.Cell { return d.ProgressCell().In(d.Tone()) }, Number: func(_ list.At, d DrainView) *float64 { return d.ProgressCell().Share }},
+	{Title: "LEFT", Meaning: "Data that its storage roles still hold", Typical: 7, Drop: 1, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ofRoles(phrase.BytesOr(d.LeftBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.LeftBytes) }},
+	{Title: "MOVED", Meaning: "Data that was moved since the first read", Typical: 7, Drop: 7, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Text(phrase.BytesOr(d.MovedBytes, "")) }, Number: func(_ list.At, d DrainView) *float64 { return list.Quantity(d.MovedBytes) }},
+	{Title: "RATE", Meaning: "Data moved per second, over the last reads", Typical: 9, Drop: 6, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return list.Rate(d.RateBytesPerSecond) }, Number: func(_ list.At, d DrainView) *float64 { return d.RateBytesPerSecond }},
+	{Title: "ETA", Meaning: "Likely time until it is safe, with its range", Typical: 12, Drop: 2, Right: true, Cell: func(_ list.At, d DrainView) list.Cell { return d.ETACell() }, Number: func(_ list.At, d DrainView) *float64 { return d.ETASeconds }},
+	{Title: "STALLED", Meaning: "Time in which nothing was moved; - unless it is stalled", Typical: 7, Drop: 3, Right: true, Cell: func(_ list.At, d DrainView) list.Cell {
 		return list.Text(phrase.SecondsOr(d.StalledSeconds, "")).In(d.stalledTone())
 	}, Number: func(_ list.At, d DrainView) *float64 { return d.StalledSeconds }},
 }

@@ -40,29 +40,29 @@ var GroupColumns = []list.Column[GroupRow]{
 		}
 		return list.Text(g.Namespace + "/" + g.Cluster)
 	}},
-	{Title: "ID", Meaning: "ID of the process group", Min: 15, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.ID).In(g.Tone.OfID()) }},
-	{Title: "CLASS", Meaning: "Process class", Min: 9, Drop: 6, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Class) }},
-	{Title: "POD", Meaning: "Name of the pod, with its phase unless that is Running; - where there is no pod", Min: 16, Drop: 14, Place: list.Roomy, Cell: func(_ list.At, g GroupRow) list.Cell { return g.podCell() }},
-	{Title: "NODE", Meaning: "Node of the pod", Min: 8, Drop: 5, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Node) }},
-	{Title: "ZONE", Meaning: "Fault domain, as processes report it", Min: 5, Drop: 3, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Known(g.Zone) }},
-	{Title: "ADDRESS", Meaning: "Addresses of its processes; the last ones while none reports", Min: 16, Drop: 8, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Joined(g.Addresses) }},
-	{Title: "ROLES", Meaning: "Roles of its processes, and whether it is a coordinator that does not answer; ? where they are unknown, in the dashboard with the last known ones", Min: 12, Drop: 4, Cell: func(_ list.At, g GroupRow) list.Cell { return g.RolesCell() }},
-	{Title: "CONDITIONS", Meaning: "Conditions with their ages, the worst first, and what is wrong with the node; ? where they are unknown, or others may be", Min: 24, Cell: func(at list.At, g GroupRow) list.Cell { return g.ConditionsCell(at).In(g.Tone) }, Number: func(at list.At, g GroupRow) *float64 {
+	{Title: "ID", Meaning: "ID of the process group", Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.ID).In(g.Tone.OfID()) }},
+	{Title: "CLASS", Meaning: "Process class", Repeats: "ID", Min: 9, Drop: 6, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Class) }},
+	{Title: "POD", Meaning: "Name of the pod, with its phase unless that is Running; - where there is no pod", Drop: 14, Place: list.Roomy, Cell: func(_ list.At, g GroupRow) list.Cell { return g.podCell() }},
+	{Title: "NODE", Meaning: "Node of the pod", Repeats: "ZONE", Drop: 5, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Node) }},
+	{Title: "ZONE", Meaning: "Fault domain, as processes report it", Drop: 3, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Known(g.Zone) }},
+	{Title: "ADDRESS", Meaning: "Addresses of its processes; the last ones while none reports", Typical: 21, Min: 16, Drop: 8, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Joined(g.Addresses) }},
+	{Title: "ROLES", Meaning: "Roles of its processes, and whether it is a coordinator that does not answer; ? where they are unknown, in the dashboard with the last known ones", Typical: 20, Min: 12, Drop: 4, Cell: func(_ list.At, g GroupRow) list.Cell { return g.RolesCell() }},
+	{Title: "CONDITIONS", Meaning: "Conditions with their ages, the worst first, and what is wrong with the node; ? where they are unknown, or others may be", Typical: 38, Min: 24, Cell: func(at list.At, g GroupRow) list.Cell { return g.ConditionsCell(at).In(g.Tone) }, Number: func(at list.At, g GroupRow) *float64 {
 		if len(g.Conditions) == 0 {
 			return nil
 		}
 		return at.Seconds(WorstFirst(g.Conditions)[0].Since)
 	}},
-	{Title: "EXCLUSION", Meaning: "Progress of the exclusion; safe is proven", Drop: 2, Cell: func(_ list.At, g GroupRow) list.Cell { return g.exclusionCell() }},
-	{Title: "REMOVAL", Meaning: "Age of the mark for removal; kept where the spec protects the process group from replacement", Drop: 1, Cell: func(at list.At, g GroupRow) list.Cell { return g.removalCell(at) }, Number: func(at list.At, g GroupRow) *float64 { return at.Seconds(g.RemovalSince) }},
-	{Title: "UPTIME", Meaning: "Age of the process that started last; ? where it is unknown, in the dashboard with the last known one", Drop: 7, Right: true, Cell: func(at list.At, g GroupRow) list.Cell { return g.uptimeCell(at) }, Number: func(_ list.At, g GroupRow) *float64 { return g.UptimeSeconds }},
+	{Title: "EXCLUSION", Meaning: "Progress of the exclusion; safe is proven", Typical: 10, Drop: 2, Cell: func(_ list.At, g GroupRow) list.Cell { return g.exclusionCell() }},
+	{Title: "REMOVAL", Meaning: "Age of the mark for removal; kept where the spec protects the process group from replacement", Typical: 7, Drop: 1, Cell: func(at list.At, g GroupRow) list.Cell { return g.removalCell(at) }, Number: func(at list.At, g GroupRow) *float64 { return at.Seconds(g.RemovalSince) }},
+	{Title: "UPTIME", Meaning: "Age of the process that started last; ? where it is unknown, in the dashboard with the last known one", Typical: 7, Drop: 7, Right: true, Cell: func(at list.At, g GroupRow) list.Cell { return g.uptimeCell(at) }, Number: func(_ list.At, g GroupRow) *float64 { return g.UptimeSeconds }},
 	{Title: "PVC", Meaning: "Name of the PVC; - for a class without one", Min: 16, Drop: 15, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.PVC) }},
-	{Title: "IMAGE", Meaning: "Image of the main container", Min: 16, Drop: 16, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Image) }},
-	{Title: "DATA", Meaning: "Data of its storage roles; - without one", Drop: 9, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell {
+	{Title: "IMAGE", Meaning: "Image of the main container", Typical: 40, Min: 16, Drop: 16, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Image) }},
+	{Title: "DATA", Meaning: "Data of its storage roles; - without one", Typical: 7, Drop: 9, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell {
 		return g.ofStorage(list.Text(phrase.BytesOr(g.StoredBytes, "")))
 	}, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.StoredBytes) }},
-	{Title: "LAG", Meaning: "Time by which its storage roles are behind; - without one", Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return g.ofStorage(list.Lag(g.LagSeconds)) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
-	{Title: "RESTARTS", Meaning: "Restarts of the pod's containers", Drop: 10, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.NumberOr(g.Restarts, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.Restarts) }},
+	{Title: "LAG", Meaning: "Time by which its storage roles are behind; - without one", Typical: 5, Drop: 11, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return g.ofStorage(list.Lag(g.LagSeconds)) }, Number: func(_ list.At, g GroupRow) *float64 { return g.LagSeconds }},
+	{Title: "RESTARTS", Meaning: "Restarts of the pod's containers", Typical: 8, Drop: 10, Right: true, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(phrase.NumberOr(g.Restarts, "")) }, Number: func(_ list.At, g GroupRow) *float64 { return list.Quantity(g.Restarts) }},
 	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 12, Place: list.Wide, Cell: func(_ list.At, g GroupRow) list.Cell { return g.dcCell() }},
 	{Title: "KEY", Meaning: "Distribution key, of pods that are packed into fault domains", Drop: 13, Place: list.WideOptional, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.DistributionKey) }},
 }

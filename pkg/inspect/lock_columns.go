@@ -16,13 +16,13 @@ func (v LockListView) List() list.Table { return list.Of(LockColumns, v.Items) }
 var LockColumns = []list.Column[LockView]{
 	{Title: "CLUSTER", Meaning: "Name of the cluster", Drop: 1, Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.Cluster) }},
 	{Title: "OWNER", Meaning: "processGroupIDPrefix of the control-plane instance that last took the lock; - without one", Min: 12, Cell: func(_ list.At, l LockView) list.Cell { return l.ownerCell() }},
-	{Title: "MINE", Meaning: "Whether that is this control-plane instance; ? where those without a prefix have one name", Drop: 2, Cell: func(_ list.At, l LockView) list.Cell { return l.owned(list.YesNo(l.Mine)) }},
-	{Title: "SINCE", Meaning: "Age of the lock", Drop: 4, Cell: func(at list.At, l LockView) list.Cell { return l.owned(list.Text(at.Age(l.Since))) }, Number: func(at list.At, l LockView) *float64 { return at.Seconds(l.Since) }},
-	{Title: "UNTIL", Meaning: "When the lock expires", Drop: 5, Cell: func(at list.At, l LockView) list.Cell {
+	{Title: "MINE", Meaning: "Whether that is this control-plane instance; ? where those without a prefix have one name", Typical: 4, Drop: 2, Cell: func(_ list.At, l LockView) list.Cell { return l.owned(list.YesNo(l.Mine)) }},
+	{Title: "SINCE", Meaning: "Age of the lock", Typical: 6, Drop: 4, Cell: func(at list.At, l LockView) list.Cell { return l.owned(list.Text(at.Age(l.Since))) }, Number: func(at list.At, l LockView) *float64 { return at.Seconds(l.Since) }},
+	{Title: "UNTIL", Meaning: "When the lock expires", Typical: 20, Drop: 5, Cell: func(at list.At, l LockView) list.Cell {
 		return l.owned(list.Text(list.At{Now: at.Now, Absolute: true}.Age(l.Until)))
 	}},
-	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Drop: 3, Cell: func(at list.At, l LockView) list.Cell { return l.owned(l.leftCell(at.Now)) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
-	{Title: "STATE", Meaning: "free, held, unknown, expired, or owner-denied; the last two can be taken over", Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
+	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Typical: 6, Drop: 3, Cell: func(at list.At, l LockView) list.Cell { return l.owned(l.leftCell(at.Now)) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
+	{Title: "STATE", Meaning: "free, held, unknown, expired, or owner-denied; the last two can be taken over", Typical: 8, Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
 }
 
 // owned is a cell of a lock that has an owner; "-" of one without.

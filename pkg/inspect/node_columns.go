@@ -28,18 +28,18 @@ func (v NodeListView) Notes() []string {
 
 // NodeColumns are the columns of nodes.
 var NodeColumns = []list.Column[NodeView]{
-	{Title: "NODE", Meaning: "Name of the node", Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.Name).In(n.Tone().OfID()) }},
-	{Title: "ZONE", Meaning: "Fault domains of the process groups on it", Min: 6, Drop: 3, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Zones) }},
-	{Title: "READY", Meaning: "Whether the node is ready; not-reporting where its kubelet stopped, not-found where it was deleted", Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.ReadyWord()).In(n.Tone()) }},
-	{Title: "CORDONED", Meaning: "Whether spec.unschedulable keeps new pods off the node", Drop: 1, Cell: func(_ list.At, n NodeView) list.Cell { return list.YesNo(n.Unschedulable) }},
-	{Title: "TAINTS", Meaning: "Taints, as KEY=VALUE:EFFECT", Drop: 4, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Taints) }},
-	{Title: "MATCHED-RULE", Meaning: "Rules of the spec that match a taint, and for how long each allows it", Drop: 8, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return n.rulesCell() }},
-	{Title: "TAINTED-FOR", Meaning: "Age of the taint that a rule matches", Drop: 7, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(at.Age(n.TaintedSince)) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.TaintedSince) }},
-	{Title: "DETECT-IN", Meaning: "Time until the first rule ends", Drop: 6, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.DetectWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.DetectAt) }},
-	{Title: "REPLACE-IN", Meaning: "Time until passes may replace the process groups on it; - where replacements are off", Drop: 5, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.ReplaceWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.ReplaceAt) }},
-	{Title: "PGS", Meaning: "Process groups on it", Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(len(n.ProcessGroups)) }},
-	{Title: "COORDS", Meaning: "Coordinators on it", Drop: 2, Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(n.Coordinators) }},
-	{Title: "CLASSES", Meaning: "Process groups on it by class", Drop: 9, Min: 14, Cell: func(_ list.At, n NodeView) list.Cell { return n.classesCell() }},
+	{Title: "NODE", Meaning: "Name of the node", Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.Name).In(n.Tone().OfID()) }},
+	{Title: "ZONE", Meaning: "Fault domains of the process groups on it", Repeats: "NODE", Drop: 3, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Zones) }},
+	{Title: "READY", Meaning: "Whether the node is ready; not-reporting where its kubelet stopped, not-found where it was deleted", Typical: 5, Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.ReadyWord()).In(n.Tone()) }},
+	{Title: "CORDONED", Meaning: "Whether spec.unschedulable keeps new pods off the node", Typical: 8, Drop: 1, Cell: func(_ list.At, n NodeView) list.Cell { return list.YesNo(n.Unschedulable) }},
+	{Title: "TAINTS", Meaning: "Taints, as KEY=VALUE:EFFECT", Typical: 24, Drop: 4, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Taints) }},
+	{Title: "MATCHED-RULE", Meaning: "Rules of the spec that match a taint, and for how long each allows it", Typical: 24, Drop: 8, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return n.rulesCell() }},
+	{Title: "TAINTED-FOR", Meaning: "Age of the taint that a rule matches", Typical: 11, Drop: 7, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(at.Age(n.TaintedSince)) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.TaintedSince) }},
+	{Title: "DETECT-IN", Meaning: "Time until the first rule ends", Typical: 9, Drop: 6, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.DetectWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.DetectAt) }},
+	{Title: "REPLACE-IN", Meaning: "Time until passes may replace the process groups on it; - where replacements are off", Typical: 10, Drop: 5, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.ReplaceWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.ReplaceAt) }},
+	{Title: "PGS", Meaning: "Process groups on it", Typical: 3, Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(len(n.ProcessGroups)) }},
+	{Title: "COORDS", Meaning: "Coordinators on it", Typical: 6, Drop: 2, Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(n.Coordinators) }},
+	{Title: "CLASSES", Meaning: "Process groups on it by class", Typical: 24, Drop: 9, Min: 14, Cell: func(_ list.At, n NodeView) list.Cell { return n.classesCell() }},
 }
 
 // Tone is how bad the state of a node is.

@@ -44,36 +44,36 @@ type ClusterRow struct {
 
 // ClusterColumns are the columns of clusters.
 var ClusterColumns = []list.Column[ClusterRow]{
-	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Min: 8, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Namespace) }},
-	{Title: "NAME", Meaning: "Name of the cluster", Min: 12, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Name).In(c.Tone().OfID()) }},
+	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Namespace) }},
+	{Title: "NAME", Meaning: "Name of the cluster", Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Name).In(c.Tone().OfID()) }},
 	{Title: "VERSION", Meaning: "Version that the database runs", Drop: 5, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return v.Database.Version })
 	}},
 	{Title: "STATE", Meaning: "State of the database, and whether objects are being deleted", Cell: func(_ list.At, c ClusterRow) list.Cell { return c.stateCell() }},
-	{Title: "AVAILABLE", Meaning: "Whether the database is available", Drop: 2, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "AVAILABLE", Meaning: "Whether the database is available", Typical: 9, Drop: 2, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.yesNo(func(v StatusView) *bool { return v.Database.Available })
 	}},
-	{Title: "TOLERANCE", Meaning: "Zones that can be lost, of those desired", Drop: 6, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "TOLERANCE", Meaning: "Zones that can be lost, of those desired", Typical: 9, Drop: 6, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return ofDesired(v.FaultTolerance.Zones, v.FaultTolerance.Desired) })
 	}},
-	{Title: "REPLICATION", Meaning: "Replicas that any data has at least, of those desired", Drop: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "REPLICATION", Meaning: "Replicas that any data has at least, of those desired", Typical: 11, Drop: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return ofDesired(v.Database.Replicas, v.Database.ReplicasDesired) })
 	}},
-	{Title: "COORDS", Meaning: "Coordinators that are reachable, of all", Drop: 8, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "COORDS", Meaning: "Coordinators that are reachable, of all", Typical: 6, Drop: 8, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return ofDesired(v.Coordinators.Reachable, len(v.Coordinators.Items)) })
 	}},
-	{Title: "PGS", Meaning: "Process groups that match the spec, of those desired", Drop: 2, Right: true, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "PGS", Meaning: "Process groups that match the spec, of those desired", Typical: 5, Drop: 2, Right: true, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return ofDesired(&v.ProcessGroups.Reconciled, v.ProcessGroups.Desired) })
 	}, Number: func(_ list.At, c ClusterRow) *float64 { return c.desiredGroups() }},
-	{Title: "EXCLUDING", Meaning: "Process groups marked for removal whose exclusion is not complete", Drop: 11, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "EXCLUDING", Meaning: "Process groups marked for removal whose exclusion is not complete", Typical: 9, Drop: 11, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string {
 			return fmt.Sprint(max(0, v.ProcessGroups.Removing-v.ProcessGroups.Excluded))
 		})
 	}},
-	{Title: "REMOVING", Meaning: "Process groups marked for removal", Drop: 9, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "REMOVING", Meaning: "Process groups marked for removal", Typical: 8, Drop: 9, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return fmt.Sprint(v.ProcessGroups.Removing) })
 	}},
-	{Title: "RECONCILED", Meaning: "Generation of the spec that was reconciled, of the present one", Drop: 4, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "RECONCILED", Meaning: "Generation of the spec that was reconciled, of the present one", Typical: 10, Drop: 4, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string {
 			return fmt.Sprintf("%d/%d", v.Reconciliation.ReconciledGeneration, v.Reconciliation.Generation)
 		})
@@ -81,14 +81,14 @@ var ClusterColumns = []list.Column[ClusterRow]{
 	{Title: "LOCK", Meaning: "Holder of the Lease of runs, or of the database lock; - where the spec does not use it", Drop: 12, Min: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return v.Locks.holder() })
 	}},
-	{Title: "ASOF", Meaning: "Age of the database's status", Drop: 7, Right: true, Cell: func(at list.At, c ClusterRow) list.Cell {
+	{Title: "ASOF", Meaning: "Age of the database's status", Typical: 6, Drop: 7, Right: true, Cell: func(at list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return at.Age(v.Database.AsOf) })
 	}, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.databaseAsOf()) }},
-	{Title: "OPERATION", Meaning: "Command whose passes run", Min: 12, Drop: 3, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "OPERATION", Meaning: "Command whose passes run", Typical: 24, Min: 12, Drop: 3, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return v.Locks.operation() })
 	}},
-	{Title: "CHANGED", Meaning: "Age of the last change in this row, in the dashboard", Drop: 13, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.Changed)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.Changed) }},
-	{Title: "READ", Meaning: "Age of the last read of the cluster, in the dashboard", Drop: 14, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.AsOf)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.AsOf) }},
+	{Title: "CHANGED", Meaning: "Age of the last change in this row, in the dashboard", Typical: 7, Drop: 13, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.Changed)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.Changed) }},
+	{Title: "READ", Meaning: "Age of the last read of the cluster, in the dashboard", Typical: 6, Drop: 14, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.AsOf)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.AsOf) }},
 	{Title: "DC", Meaning: "Primary data center", Drop: 20, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return phrase.Or(v.Database.DC, phrase.Nothing) })
 	}},
@@ -98,22 +98,22 @@ var ClusterColumns = []list.Column[ClusterRow]{
 	{Title: "ENGINE", Meaning: "Storage engine of the database", Drop: 19, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return v.live().StorageEngine })
 	}},
-	{Title: "DATA", Meaning: "Data in the database, without replicas", Drop: 15, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "DATA", Meaning: "Data in the database, without replicas", Typical: 7, Drop: 15, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return phrase.BytesOr(v.Database.StoredBytes, "") })
 	}},
-	{Title: "MOVING", Meaning: "Data that is being moved", Drop: 16, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "MOVING", Meaning: "Data that is being moved", Typical: 7, Drop: 16, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return phrase.BytesOr(v.Database.MovingBytes, "") })
 	}},
-	{Title: "RECOVERY-AGE", Meaning: "Time since the last recovery", Drop: 17, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "RECOVERY-AGE", Meaning: "Time since the last recovery", Typical: 12, Drop: 17, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return phrase.SecondsOr(v.Database.RecoveryAge, "") })
 	}},
-	{Title: "CLIENTS", Meaning: "Clients of the database", Drop: 21, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "CLIENTS", Meaning: "Clients of the database", Typical: 7, Drop: 21, Right: true, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return phrase.NumberOr(v.Database.Clients, "") })
 	}},
-	{Title: "PAUSED", Meaning: "Whether spec.skip excludes the cluster from passes", Drop: 22, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
+	{Title: "PAUSED", Meaning: "Whether spec.skip excludes the cluster from passes", Typical: 6, Drop: 22, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.yesNo(func(v StatusView) *bool { return &v.Reconciliation.Skip })
 	}},
-	{Title: "HEALTH", Meaning: "Summary of the status, or why the cluster cannot be read", Min: 20, Drop: 1, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell { return c.healthCell() }},
+	{Title: "HEALTH", Meaning: "Summary of the status, or why the cluster cannot be read", Typical: 40, Min: 20, Drop: 1, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell { return c.healthCell() }},
 }
 
 // of is the cell of a text of the status; "?" while it is unknown, and without a status.

@@ -25,6 +25,13 @@ type Column[T any] struct {
 	// Min is the width, in cells, down to which cells are wrapped, or cut in the dashboard; 0 for
 	// cells that stay whole as long as another column can give way.
 	Min int
+	// Typical is the width, in cells, that the dashboard has to have for the column, whatever its cells
+	// are at the moment: columns stay while values such as ages change their length. Where it is 0, that
+	// is Min, or without it the widest cell: IDs are never cut for another column.
+	Typical int
+	// Repeats is the title of another column whose cells, or their beginning, these repeat in many
+	// clusters: then no other column goes before this one.
+	Repeats string
 	// Drop orders the columns that a narrow terminal leaves out: the highest goes first. Columns
 	// with 0 stay: those that identify a row, and its state.
 	Drop int
@@ -85,7 +92,7 @@ func Of[T any](columns []Column[T], items []T) Table {
 }
 
 func over[T any](c Column[T], items []T) Column[int] {
-	o := Column[int]{Title: c.Title, Meaning: c.Meaning, Min: c.Min, Drop: c.Drop, Place: c.Place, Below: c.Below, Right: c.Right}
+	o := Column[int]{Title: c.Title, Meaning: c.Meaning, Min: c.Min, Typical: c.Typical, Repeats: c.Repeats, Drop: c.Drop, Place: c.Place, Below: c.Below, Right: c.Right}
 	o.Cell = func(at At, i int) Cell { return c.Cell(at, items[i]) }
 	if c.Number != nil {
 		o.Number = func(at At, i int) *float64 { return c.Number(at, items[i]) }

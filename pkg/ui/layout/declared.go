@@ -7,7 +7,7 @@ func Of[T any](columns []list.Column[T]) []Column {
 	all := make([]Column, len(columns))
 	for i, c := range columns {
 		all[i] = Column{
-			Name: c.Title, Meaning: c.Meaning, Drop: c.Drop, Min: c.Min, Below: c.Below, Right: c.Right,
+			Name: c.Title, Meaning: c.Meaning, Drop: c.Drop, Min: c.Min, Typical: c.Typical, Repeats: c.Repeats, Below: c.Below, Right: c.Right,
 			Roomy: c.Place.IsRoomy(), Optional: c.Place.IsOptional(),
 		}
 	}

@@ -16,6 +16,12 @@ type Column struct {
 	// Min is the width, in cells, down to which cells are wrapped or cut; with 0 they stay whole as
 	// long as another column can give way.
 	Min int
+	// Typical is the width, in cells, that a view of the dashboard has to have for the column; 0 for Min,
+	// or without it for that of the widest cell.
+	Typical int
+	// Repeats is the name of a column whose cells, or their beginning, these repeat in many tables: then
+	// no other column goes before this one.
+	Repeats string
 	// Below prints cells below their row where the table is too wide; with Min only where wrapping
 	// them does not help.
 	Below bool
@@ -58,14 +64,14 @@ type Grid struct {
 	// Cell returns a cell; empty for a row that has no cells.
 	Cell func(row, column int) string
 	// Cut is whether cells that are too long are cut, so that no word in them has to stay whole; else
-	// they are wrapped.
+	// they are wrapped. The columns of such a table stay while the length of values changes.
 	Cut bool
 }
 
 // Fit decides which columns are printed within width cells, and how wide. Where the table is too
 // wide, columns that need room beside all others go first; then those that can stand below go
-// there; then the least important are dropped until the rest fits at its minimum; then the widest
-// are narrowed. With a width of 0 all columns are printed as wide as their cells.
+// there; then the least important are dropped until the rest fits at its minimum, beginning with
+// those without a value and those that repeat another; then the widest are narrowed. With a width of 0 all columns are printed as wide as their cells.
 func (g Grid) Fit(width int) Fitted {
 	f := fitting{columns: g.Columns, width: width, sizes: make([]size, len(g.Columns))}
 	for i, c := range g.Columns {
@@ -78,45 +84,38 @@ func (g Grid) Fit(width int) Fitted {
 	if g.Cut {
 		gap = narrowGap
 	}
-	for width > 0 && f.total(natural, gap) > width {
-		i := f.leastImportant(func(c Column) bool { return c.Roomy })
-		if i < 0 {
-			break
-		}
-		f.shown = without(f.shown, i)
+	if width == 0 {
+		return f.fitted(gap)
 	}
-	if width == 0 || f.total(natural, gap) <= width {
+	f.drop(func(c Column) bool { return c.Roomy }, usual, gap)
+	if f.total(usual, gap) <= width {
 		return f.fitted(gap)
 	}
 	if !g.Cut {
 		f.putBelow()
 	}
-	for f.total(least, narrowGap) > width {
-		i := f.leastImportant(func(c Column) bool { return c.Drop > 0 })
-		if i < 0 {
-			break
-		}
-		f.shown = without(f.shown, i)
-	}
+	f.drop(func(c Column) bool { return c.Drop > 0 }, needed, narrowGap)
 	return f.fitted(narrowGap)
 }
 
 // size is what a column needs: natural is its width without wrapping or cutting, least the width
-// down to which it is narrowed. It is empty where no row has a value.
+// down to which it is narrowed. It is shown where there is room for needed, and one that is roomy
+// where there is room for usual. It is empty where no row has a value, and a twin where it repeats
+// another column.
 type size struct {
-	natural, least int
-	empty          bool
+	natural, least, usual, needed int
+	empty, twin                   bool
 }
 
-func natural(s size) int { return s.natural }
+func usual(s size) int { return s.usual }
 
-func least(s size) int { return s.least }
+func needed(s size) int { return s.needed }
 
 // measure returns the size of a column. No ID in a list that is wrapped is broken for another column.
 func (g Grid) measure(column int) size {
 	c := g.Columns[column]
 	title, longest := Cells(c.Name), 0
-	s := size{natural: title, empty: true}
+	s := size{natural: title, empty: true, twin: g.isTwin(column)}
 	for row := range g.Rows {
 		cell := g.Cell(row, column)
 		s.natural = max(s.natural, Cells(cell))
@@ -135,7 +134,44 @@ func (g Grid) measure(column int) size {
 	case c.Min > 0:
 		s.least = min(s.natural, max(c.Min, title, min(longest, longestWord)))
 	}
+	s.usual, s.needed = s.natural, s.least
+	if g.Cut {
+		s.usual, s.needed = g.declared(c, s)
+	}
 	return s
+}
+
+// declared returns the widths of a column by its declaration, which no value changes. Only a column of
+// names, which has no width of its own, is as wide as these.
+func (g Grid) declared(c Column, s size) (usual, needed int) {
+	least := c.Min
+	if c.Below && c.Min == 0 {
+		least = cutText
+	}
+	switch {
+	case least > 0:
+		needed = max(least, Cells(c.Name))
+	case c.Typical > 0:
+		needed = max(c.Typical, Cells(c.Name))
+	default:
+		needed = s.natural
+	}
+	return max(needed, c.Typical), needed
+}
+
+// isTwin reports whether a column repeats the one that it declares, or the beginning of it, in all rows.
+func (g Grid) isTwin(column int) bool {
+	other := slices.IndexFunc(g.Columns, func(c Column) bool { return c.Name == g.Columns[column].Repeats })
+	if g.Columns[column].Repeats == "" || other < 0 {
+		return false
+	}
+	for row := range g.Rows {
+		cell, whole := g.Cell(row, column), g.Cell(row, other)
+		if cell != whole && !strings.HasPrefix(whole, cell+"-") {
+			return false
+		}
+	}
+	return true
 }
 
 type fitting struct {
@@ -143,6 +179,17 @@ type fitting struct {
 	sizes        []size
 	width        int
 	shown, below []int
+}
+
+// drop leaves out the least important of some columns until the rest fits.
+func (f *fitting) drop(some func(Column) bool, of func(size) int, gap int) {
+	for f.total(of, gap) > f.width {
+		i := f.leastImportant(some)
+		if i < 0 {
+			return
+		}
+		f.shown = without(f.shown, i)
+	}
 }
 
 func (f *fitting) total(of func(size) int, gap int) int {
@@ -157,15 +204,15 @@ func (f *fitting) total(of func(size) int, gap int) int {
 // the last first.
 func (f *fitting) putBelow() {
 	for _, i := range slices.Backward(slices.Clone(f.shown)) {
-		if f.columns[i].Below && f.total(least, narrowGap) > f.width {
+		if f.columns[i].Below && f.total(needed, narrowGap) > f.width {
 			f.shown = without(f.shown, i)
 			f.below = slices.Insert(f.below, 0, i)
 		}
 	}
 }
 
-// leastImportant returns the column to drop next among some: one without any value, else by its
-// order; -1 if there is none.
+// leastImportant returns the column to drop next among some: one without any value, else one that
+// repeats another, else by its order; -1 if there is none.
 func (f *fitting) leastImportant(among func(Column) bool) int {
 	best, rank := -1, 0
 	for _, i := range f.shown {
@@ -174,6 +221,8 @@ func (f *fitting) leastImportant(among func(Column) bool) int {
 		}
 		drop := f.columns[i].Drop
 		if f.sizes[i].empty {
+			drop += 1 << 17
+		} else if f.sizes[i].twin {
 			drop += 1 << 16
 		}
 		if drop >= rank {
@@ -183,8 +232,8 @@ func (f *fitting) leastImportant(among func(Column) bool) int {
 	return best
 }
 
-// fitted narrows the widest columns until all fit: first down to their minimum, then those that
-// have to stay as well.
+// fitted narrows the widest columns until all fit: first down to their minimum, then any but those of
+// names, then these as well.
 func (f *fitting) fitted(gap int) Fitted {
 	r := Fitted{Shown: f.shown, Below: f.below, Gap: gap, Widths: make([]int, len(f.shown))}
 	total := gap * max(0, len(f.shown)-1)
@@ -198,6 +247,12 @@ func (f *fitting) fitted(gap int) Fitted {
 	minima := make([]int, len(f.shown))
 	for at, i := range f.shown {
 		minima[at] = f.sizes[i].least
+	}
+	total = narrow(r.Widths, minima, total, f.width)
+	for at, i := range f.shown {
+		if c := f.columns[i]; c.Min > 0 || c.Typical > 0 || c.Below {
+			minima[at] = minWidth
+		}
 	}
 	total = narrow(r.Widths, minima, total, f.width)
 	for at := range minima {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
 func TestDashboardColumnsAreDroppedAndCutToTheWidth(t *testing.T) {
@@ -44,6 +47,105 @@ func TestDashboardColumnsAreDroppedAndCutToTheWidth(t *testing.T) {
 				if widthOf(got) > tc.width || strings.HasSuffix(got, " ") {
 					t.Errorf("%q in %d columns", got, tc.width)
 				}
+			}
+		})
+	}
+}
+
+// jittered returns a frame of the cluster that lost a node, in which any value may be shorter or longer.
+func jittered(r *rand.Rand) *frame.Frame {
+	f := lost()
+	age := func() *time.Time { return ago(time.Duration(1+r.Int64N(1<<r.IntN(18))) * time.Second) }
+	bytes := func() *int64 { return new(r.Int64N(1 << (1 + r.IntN(45)))) }
+	number := func() *float64 { return new(r.Float64() * float64(int(1)<<r.IntN(30))) }
+	for i := range f.Groups.Items {
+		g := &f.Groups.Items[i]
+		for j := range g.Conditions {
+			g.Conditions[j].Since = age()
+		}
+		if g.RemovalSince != nil {
+			g.RemovalSince = age()
+		}
+		if g.Processes != nil && *g.Processes > 0 {
+			g.UptimeSeconds, g.Roles = number(), []string{"coordinator", "cluster_controller", "log", "storage"}[r.IntN(4):]
+		}
+		g.StoredBytes, g.LagSeconds, g.Restarts = bytes(), number(), new(r.IntN(2000))
+	}
+	for i := range f.Exclusions.Items[:1] {
+		d := &f.Exclusions.Items[i]
+		d.LeftBytes, d.MovedBytes, d.RateBytesPerSecond, d.ETASeconds, d.StalledSeconds = bytes(), bytes(), number(), number(), number()
+	}
+	n := &f.Nodes.Items[2]
+	n.TaintedSince, n.DetectAt, n.ReplaceAt, n.Coordinators = age(), ago(-time.Duration(r.IntN(9000))*time.Second), ago(-time.Duration(r.IntN(90000))*time.Second), r.IntN(3)
+	for i := range f.Events.Items {
+		e := &f.Events.Items[i]
+		e.Time, e.First, e.Count, e.Message = *age(), *age(), 1+r.IntN(9999), strings.Repeat("words ", 1+r.IntN(40))
+	}
+	f.Locks.Items[0].Since = age()
+	return f
+}
+
+func TestTheColumnsOfAViewStayWhileValuesChange(t *testing.T) {
+	for _, key := range []string{"1", "2", "3", "4", "6", "7", "9"} {
+		for _, width := range []int{80, 120, 180} {
+			r, want := rand.New(rand.NewPCG(8, 9)), ""
+			for i := range 300 {
+				m := pressed(shown(t, width, 50, Options{}, entry(jittered(r))), key)
+				s := m.clusterView()
+				p := m.page(s)
+				p.fill(s)
+				table := p.layOutAll(panes.Of(width).List - markWidth)[0]
+				var titles []string
+				for at, column := range table.Shown {
+					titles = append(titles, p.columns[column].Name)
+					for _, row := range p.rows {
+						if id := row.cell(column); p.columns[column].Name == "ID" && table.Widths[at] < widthOf(id) {
+							t.Fatalf("view %s at %d columns cuts the ID %s", key, width, id)
+						}
+					}
+				}
+				if got := strings.Join(titles, " "); want == "" {
+					want = got
+				} else if got != want {
+					t.Fatalf("view %s at %d columns has\n%s\nafter %d frames with\n%s", key, width, got, i, want)
+				}
+			}
+		}
+	}
+}
+
+// What repeats another column goes before any that does not, whatever their order.
+func TestAColumnThatRepeatsAnotherGoesFirst(t *testing.T) {
+	tests := map[string]struct {
+		zones []string
+		want  string
+	}{
+		"zones are nodes":    {[]string{"node-1", "node-2"}, "ID ZONE ROLES"},
+		"zones are halls":    {[]string{"hall-1", "hall-1"}, "ID CLASS ZONE NODE"},
+		"one zone is unread": {[]string{"node-1", "?"}, "ID CLASS ZONE NODE"},
+	}
+	columns := []layout.Column{{Name: "ID"}, {Name: "CLASS", Drop: 1, Repeats: "ID"}, {Name: "ZONE", Drop: 1}, {Name: "NODE", Drop: 1, Repeats: "ZONE"}, {Name: "ROLES", Drop: 2, Typical: 20}}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			var rows []row
+			for i, zone := range tc.zones {
+				id, class := fmt.Sprintf("storage-%d", i), "storage"
+				if tc.zones[1] != "node-2" {
+					id = "a-" + id // of a prefix, which no class is
+				}
+				r := row{key: id}
+				for _, text := range []string{id, class, zone, fmt.Sprintf("node-%d", i+1), "storage"} {
+					r.cells = append(r.cells, styled(plain, text))
+				}
+				rows = append(rows, r)
+			}
+			l := layOut(columns, rows, 40)
+			var got []string
+			for _, i := range l.Shown {
+				got = append(got, columns[i].Name)
+			}
+			if strings.Join(got, " ") != tc.want {
+				t.Errorf("%v", got)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func (s clusterView) withOperation(pass page, o inspect.OperationView) page {
 // stagesPage shows what the pass does now, and how each stage ended.
 func stagesPage(s clusterView) page {
 	p := page{empty: s.noPass(), columns: []layout.Column{
-		{Name: " "}, {Name: "STAGE", Min: 16}, {Name: "OUTCOME"}, {Name: "ACTIONS", Right: true, Drop: 60}, {Name: "REASON", Min: 12},
+		{Name: " "}, {Name: "STAGE", Min: 16}, {Name: "OUTCOME", Typical: 9}, {Name: "ACTIONS", Typical: 7, Right: true, Drop: 60}, {Name: "REASON", Min: 12},
 	}}
 	if s.pass.Number == 0 {
 		return p

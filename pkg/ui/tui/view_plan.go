@@ -21,7 +21,7 @@ func planPage(s clusterView) page {
 		return page{empty: "no preview of a pass yet; the header has its age and errors"}
 	}
 	p := page{empty: "the next pass has nothing to do", summary: s.planSummary(*v), columns: []layout.Column{
-		{Name: " "}, {Name: "CHANGE", Min: 8}, {Name: "WHAT", Min: 32}, {Name: "IMPACT", Optional: true}, {Name: "WHY", Roomy: true, Optional: true},
+		{Name: " "}, {Name: "CHANGE", Min: 8}, {Name: "WHAT", Min: 32, Typical: 64}, {Name: "IMPACT", Optional: true}, {Name: "WHY", Roomy: true, Optional: true},
 	}}
 	for _, c := range v.Refused() {
 		p.rows = append(p.rows, refusedRow(c))
@@ -40,7 +40,7 @@ func planPage(s clusterView) page {
 	p.rows = append(p.rows, later...)
 	p.addList([]layout.Column{{Name: " "}, {Name: "SETTING"}, {Name: "NOW → DESIRED", Min: 16}}, settingRows(v.Changes))
 	if f := v.Forecast; f != nil {
-		p.addList([]layout.Column{{Name: " "}, {Name: "AFTER"}, {Name: "CHANGE"}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}, phaseRows(*f))
+		p.addList([]layout.Column{{Name: " "}, {Name: "AFTER"}, {Name: "CHANGE", Min: 8}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}, phaseRows(*f))
 		p.addList([]layout.Column{{Name: " "}, {Name: "FORECAST"}, {Name: "OF ALL PASSES", Min: 24}}, forecastRows(f))
 	}
 	return p
