@@ -10,6 +10,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -231,7 +233,7 @@ func (s clusterView) chainLines(c why.Chain) []line {
 func nextLines(c why.Chain) []line {
 	var lines []line
 	for _, next := range c.Next {
-		lines = append(lines, line{styled(faint, "    next: "), styled(plain, next)})
+		lines = append(lines, line{styled(faint, "    next: "), styled(toneOfHint(next), next)})
 	}
 	return lines
 }
@@ -240,9 +242,17 @@ func nextLines(c why.Chain) []line {
 func outageLines(v why.OutageView) []line {
 	lines := []line{{styled(strong, "  What to do: "), styled(bad, v.Text())}}
 	for i, s := range v.Steps {
-		lines = append(lines, styledLine(plain, fmt.Sprintf("  %d. %s", i+1, s.Message)), styledLine(faint, "     "+s.Command))
+		lines = append(lines, styledLine(plain, fmt.Sprintf("  %d. %s", i+1, s.Message)), line{styled(plain, "     "), styled(paint.Command, s.Command)})
 	}
 	return lines
+}
+
+// toneOfHint is that of a command to copy, or of a sentence.
+func toneOfHint(hint string) tone {
+	if layout.IsCommand(hint) {
+		return paint.Command
+	}
+	return plain
 }
 
 func (s clusterView) linkLines(links []why.Link, indent string) []line {

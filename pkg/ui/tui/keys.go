@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
 )
 
@@ -40,7 +41,7 @@ func (b binding) ofCluster() bool {
 	case sectionTime:
 		return b.show != "ctrl-r"
 	case sectionLook:
-		return !slices.Contains([]string{"enter", "i", "/", "c", "o", "v"}, b.show)
+		return !slices.Contains([]string{"enter", "i", "Y", "/", "c", "o", "v"}, b.show)
 	}
 	return false
 }
@@ -151,6 +152,7 @@ func lookBindings() []binding {
 			return h.acts() && !h.o.Passes && h.o.Reads != nil && h.isGroup && h.group.PodPhase != ""
 		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
+		{keys: []string{"Y"}, show: "Y", does: "copy the suggested command, as i does", section: sectionLook, do: model.copyCommand},
 		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
 		key("c", "only rows with problems, or unknown", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
@@ -176,7 +178,7 @@ func timeBindings() []binding {
 }
 
 // actBindings returns the keys that change something. They are capital letters, which nothing
-// that only shows something is, other than G and W.
+// that only shows something is, other than G, W and Y.
 func actBindings() []binding {
 	on := func(key, verb, does, hint string, subject func(m model) []string, when func(h here) bool) binding {
 		return binding{
@@ -423,19 +425,46 @@ func (m model) readOnly() string {
 	return "read-only; " + m.o.AllowFlag + " enables actions"
 }
 
-// copyID copies the ID of the selected row through the terminal, and displays it, since not
-// every terminal supports that.
+// copyID copies the ID of the selected row.
 func (m model) copyID() (model, tea.Cmd) {
 	id := m.chosenGroup()
 	if r, chosen := m.chosenRow(); id == "" && chosen {
 		id = r.key
 	}
-	if id == "" {
+	return m.copied(id)
+}
+
+// copyCommand copies the first command that the open pane suggests, or else the details of the selected row.
+func (m model) copyCommand() (model, tea.Cmd) {
+	s := m.clusterView()
+	if n := len(m.panes); n > 0 {
+		return m.copied(firstCommand(m.paneText(s, m.panes[n-1])))
+	}
+	p := m.page(s)
+	if r, chosen := p.at(m.cursors[m.view].at); chosen {
+		return m.copied(firstCommand(p.about(s, r)))
+	}
+	return m.copied("")
+}
+
+// firstCommand returns the first command to copy of a text; empty for none.
+func firstCommand(lines []line) string {
+	for _, l := range lines {
+		if n := len(l); n > 0 && l[n-1].Tone == paint.Command {
+			return strings.TrimSpace(l[n-1].Text)
+		}
+	}
+	return ""
+}
+
+// copied copies a text through the terminal, and displays it, since not every terminal supports that.
+func (m model) copied(text string) (model, tea.Cmd) {
+	if text == "" {
 		return m.notify(plain, "nothing to copy"), nil
 	}
 	out := m.o.Out
-	return m.notify(good, "copied, if the terminal supports it: "+id), func() tea.Msg {
-		termenv.NewOutput(out, termenv.WithProfile(termenv.Ascii)).Copy(id)
+	return m.notify(good, "copied, if the terminal supports it: "+text), func() tea.Msg {
+		termenv.NewOutput(out, termenv.WithProfile(termenv.Ascii)).Copy(text)
 		return nil
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -102,6 +103,38 @@ func TestCopyingAnIDShowsItAndSetsTheClipboard(t *testing.T) {
 	}
 }
 
+func TestCopyingACommandCopiesTheFirstThatIsSuggested(t *testing.T) {
+	tests := map[string]struct {
+		keys []string
+		want string
+	}{
+		"of the selected row": {nil, "kubectl describe pod sample-storage-3 -n fdb --context prod"},
+		"of the open pane":    {[]string{"5", "w"}, "kubectl describe pod sample-storage-3 -n fdb --context prod"},
+		"of a plan":           {[]string{"d"}, "kubectl fdb plan sample -n fdb --context prod"},
+		"without one":         {[]string{"?"}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := pressed(shown(t, 100, 46, Options{}, entry(lost())), tc.keys...)
+			next, cmd := m.Update(keyMsg("Y"))
+			want := "copied, if the terminal supports it: " + tc.want
+			if tc.want == "" {
+				want = "nothing to copy"
+			}
+			if view := next.View(); !strings.Contains(view, want) {
+				t.Error(view)
+			}
+			if cmd != nil {
+				cmd()
+			}
+			clipboard := m.o.Out.(*screenCapture).String()
+			if got := tc.want == "" || strings.Contains(clipboard, base64.StdEncoding.EncodeToString([]byte(tc.want))); !got || (tc.want == "") != (clipboard == "") {
+				t.Errorf("the terminal receives %q", clipboard)
+			}
+		})
+	}
+}
+
 func TestDashboardSortsIDsNumerically(t *testing.T) {
 	f := well()
 	for i, id := range []string{"storage-10", "storage-9", "log-2", "storage-9b"} {
@@ -161,9 +194,9 @@ func TestCombinedKeyEventsAreHandledOneByOne(t *testing.T) {
 }
 
 // What changes something and what only shows something are not one slip of a finger apart: the
-// first are capital letters, and no letter that shows something is a capital, other than G and W.
+// first are capital letters, and no letter that shows something is a capital, other than G, W and Y.
 func TestDashboardActionKeysAreCapitalLetters(t *testing.T) {
-	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true, "W": true}
+	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true, "W": true, "Y": true}
 	for _, b := range bindings() {
 		for _, k := range b.keys {
 			capital := len(k) == 1 && k >= "A" && k <= "Z"

@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // indent is that of text in a pane.
@@ -34,7 +35,7 @@ func proposalLines(p Proposal, width int) []line {
 		lines = append(lines, styledLine(plain, indent+text))
 	}
 	if p.CommandLine != "" {
-		lines = append(lines, heading("Equivalent command"), styledLine(plain, "  "+p.CommandLine))
+		lines = append(lines, heading("Equivalent command"), styledLine(paint.Command, "  "+p.CommandLine))
 	}
 	return lines
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // work is one action from the key to its end.
@@ -237,7 +238,7 @@ func (m model) workText(s clusterView) []line {
 		lines = append(lines, styledLine(t, "  "+text+", "+phrase.Duration(m.now.Sub(w.over))+" ago"))
 	}
 	if w.proposal.CommandLine != "" {
-		lines = append(lines, fact("command", w.proposal.CommandLine))
+		lines = append(lines, factIn(paint.Command, "command", w.proposal.CommandLine))
 	}
 	return append(lines, s.progress(w.since)...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 )
 
@@ -141,6 +142,9 @@ func Wrapped(l Line, width int) []Line {
 		return []Line{l}
 	}
 	head, last := l[:len(l)-1], l[len(l)-1]
+	if last.Tone == Command {
+		return brokenCommand(head, last, width)
+	}
 	indent := cells.Width(head.Text()) + blanksBefore(last.Text)
 	if indent > width/2 { // no room beside the head: wrap everything
 		head, last = nil, Span{l.Text(), last.Tone}
@@ -155,6 +159,21 @@ func Wrapped(l Line, width int) []Line {
 			begin = append(slices.Clone(head), Span{strings.Repeat(" ", blanksBefore(last.Text)), Plain})
 		}
 		lines = append(lines, append(begin, Span{part, last.Tone}))
+	}
+	return lines
+}
+
+// brokenCommand returns a command after its head as lines that a shell reads as that command.
+func brokenCommand(head Line, command Span, width int) []Line {
+	blanks := strings.Repeat(" ", blanksBefore(command.Text))
+	label := head.Text() + blanks
+	var lines []Line
+	for i, text := range layout.Command(label, strings.TrimLeft(command.Text, " "), width) {
+		l := Line{{text, Command}}
+		if rest, first := strings.CutPrefix(text, label); i == 0 && first {
+			l = append(slices.Clone(head), Span{blanks + rest, Command})
+		}
+		lines = append(lines, l)
 	}
 	return lines
 }
