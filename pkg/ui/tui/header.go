@@ -19,7 +19,7 @@ import (
 func (m model) header(s clusterView) []string {
 	lines := []string{m.title(s)}
 	for _, l := range m.headLines(s) {
-		lines = append(lines, m.theme.Draw(l, m.width))
+		lines = append(lines, m.theme.Draw(paint.Legible(l), m.width))
 	}
 	return lines
 }
@@ -61,7 +61,7 @@ func (m model) title(s clusterView) string {
 	room := m.width - widthOf(right.Text()) - 1
 	head := m.theme.Draw(left, room)
 	blanks := max(1, m.width-min(widthOf(left.Text()), room)-widthOf(right.Text()))
-	return head + strings.Repeat(" ", blanks) + m.theme.Draw(right, m.width)
+	return head + strings.Repeat(" ", blanks) + m.theme.Draw(paint.Legible(right), m.width)
 }
 
 func (m model) badges(s clusterView) line {
@@ -98,7 +98,7 @@ func (s clusterView) stateLine() line {
 	}
 	v := s.frame.Status
 	t, mark := toneOfStatus(v)
-	l := line{styled(t, mark+" "), styled(t, v.Summary)}
+	l := line{styled(paint.Badge(t), mark), styled(plain, " "), styled(t, v.Summary)}
 	if !s.another.IsZero() {
 		l = append(line{styled(warn, markWarn+" "+frame.AnotherCluster+" ("+s.another.UTC().Format(time.TimeOnly)+"Z); ")}, l...)
 	}

@@ -105,7 +105,7 @@ const minPreview = 5
 func (m model) drawPart(text []line, width, height int) []string {
 	var lines []string
 	for _, l := range text {
-		if len(l) > 0 && l[0].Tone >= paint.Command {
+		if len(l) > 0 && (l[0].Tone == paint.Command || l[0].Tone == paint.CommandTitle) {
 			continue
 		}
 		for _, part := range wrapped(l, width) {
@@ -149,7 +149,7 @@ func (m model) rowsOf(p page) int {
 
 // drawPage draws a view: its summary, its table, its notes.
 func (m model) drawPage(p page, width int) []string {
-	lines := []string{m.theme.Draw(p.summary, width)}
+	lines := []string{m.theme.Draw(paint.Legible(p.summary), width)}
 	switch {
 	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p, width)...)

@@ -30,7 +30,8 @@ const (
 
 	Command      = list.Tones     // a line to copy, which needs its whole width
 	CommandTitle = list.Tones + 1 // the heading of such lines
-	tones        = list.Tones + 2 // the number of tones
+	badges       = list.Tones + 2 // the first of those that Badge returns
+	tones        = badges + list.Tones
 )
 
 // MarkChosen is the symbol of the selected row.
@@ -55,14 +56,25 @@ func New(color bool) Theme {
 		r.SetColorProfile(termenv.ANSI)
 	}
 	base := r.NewStyle().Inline(true)
-	return Theme{color: color, chosen: base.Reverse(true), ordinary: [tones]lipgloss.Style{
+	t := Theme{color: color, chosen: base.Reverse(true), ordinary: [tones]lipgloss.Style{
 		Plain: base, Faint: base.Faint(true), Strong: base.Bold(true), Good: base.Foreground(lipgloss.Color("2")),
 		Busy:   base.Foreground(lipgloss.Color("6")),
 		Unsure: base.Faint(true),
 		Warn:   base.Foreground(lipgloss.Color("3")), Bad: base.Foreground(lipgloss.Color("1")).Bold(true),
 		Command: base, CommandTitle: base.Bold(true),
 	}}
+	for i := range list.Tones {
+		t.ordinary[badges+i] = t.ordinary[i]
+	}
+	for of, color := range map[Tone]string{Good: "2", Busy: "6", Warn: "3", Bad: "1"} {
+		t.ordinary[badges+of] = base.Foreground(lipgloss.Color("0")).Background(lipgloss.Color(color))
+	}
+	return t
 }
+
+// Badge returns the tone of a mark in black on the color of a severity: yellow and green are not
+// legible on a light background themselves.
+func Badge(of Tone) Tone { return badges + of }
 
 // Span is a piece of a line.
 type Span struct {
@@ -86,6 +98,20 @@ func (l Line) Text() string {
 		b.WriteString(s.Text)
 	}
 	return b.String()
+}
+
+// Legible returns a line without the colors that a light background leaves illegible: problems are bold.
+func Legible(l Line) Line {
+	l = slices.Clone(l)
+	for i, s := range l {
+		switch s.Tone {
+		case Warn:
+			l[i].Tone = Strong
+		case Good, Busy:
+			l[i].Tone = Plain
+		}
+	}
+	return l
 }
 
 // Chosen paints the selected row, as wide as the list; without colors it is as it is.
