@@ -12,7 +12,7 @@ import (
 
 // choice is the user's selection of rows and their order.
 type choice struct {
-	// filter selects rows that contain it.
+	// filter selects rows by what filterOf makes of it.
 	filter string
 	// problem selects rows with problems, and those that are unknown.
 	problem bool
@@ -137,12 +137,12 @@ func (c choice) keep(rows []row) []row {
 		return rows
 	}
 	var kept []row
-	headline := -1
+	headline, filter := -1, filterOf(c.filter)
 	for i, r := range rows {
 		switch {
 		case r.key == "":
 			headline = i
-		case c.matches(r):
+		case (!c.problem || r.tone >= unsure) && filter.selects(r.texts()...):
 			if headline >= 0 {
 				kept, headline = append(kept, rows[headline]), -1
 			}
@@ -152,11 +152,11 @@ func (c choice) keep(rows []row) []row {
 	return kept
 }
 
-func (c choice) matches(r row) bool {
-	if c.problem && r.tone < unsure {
-		return false
+// texts are what a filter of rows applies to.
+func (r row) texts() []string {
+	texts := []string{r.key}
+	for _, c := range r.cells {
+		texts = append(texts, c.Text)
 	}
-	want := strings.ToLower(c.filter)
-	return want == "" || strings.Contains(strings.ToLower(r.key), want) ||
-		slices.ContainsFunc(r.cells, func(s span) bool { return strings.Contains(strings.ToLower(s.Text), want) })
+	return texts
 }

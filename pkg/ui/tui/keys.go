@@ -119,6 +119,9 @@ func moveBindings() []binding {
 	by := func(show, does string, n func(m model) int, keys ...string) binding {
 		return binding{keys: keys, show: show, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
 	}
+	match := func(key, does string, n int) binding {
+		return binding{keys: []string{key}, show: key, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.toMatch(n), nil }}
+	}
 	always := func(n int) func(model) int { return func(model) int { return n } }
 	jump := binding{keys: []string{":"}, show: ":", does: "go to a view, cluster or group by name", section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }}
 	return []binding{
@@ -128,6 +131,8 @@ func moveBindings() []binding {
 		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
 		by("G end", "to the end", always(1<<20), "G", "end"),
 		by("g home", "to the beginning", always(-1<<20), "g", "home"),
+		match("n", "the next match in logs or YAML", 1).in("next", here.searches),
+		match("N", "the match before", -1).in("before", here.searches),
 		jump.in("go", here.showsTable),
 	}
 }
@@ -153,7 +158,7 @@ func lookBindings() []binding {
 		}),
 		{keys: []string{"i"}, show: "i", does: "copy the ID, through the terminal", section: sectionLook, do: model.copyID},
 		{keys: []string{"Y"}, show: "Y", does: "copy the suggested command, as i does", section: sectionLook, do: model.copyCommand},
-		key("/", "only rows that contain a text", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
+		key("/", "only matching rows; or search logs and YAML", func(m model) model { return m.typing(promptFilter) }).in("filter", here.showsTable),
 		key("c", "only rows with problems, or unknown", func(m model) model { m.choice.problem = !m.choice.problem; return m }).in("problems", here.showsTable),
 		key("o", "order rows by the next column", model.nextColumn).in("order", here.showsTable),
 		key("v", "reverse the order of rows", model.reverseOrder).in("reverse", func(h here) bool { return h.showsTable() && h.sorts[h.view].column != "" }),
@@ -178,7 +183,7 @@ func timeBindings() []binding {
 }
 
 // actBindings returns the keys that change something. They are capital letters, which nothing
-// that only shows something is, other than G, W and Y.
+// that only shows something is, other than G, N, W and Y.
 func actBindings() []binding {
 	on := func(key, verb, does, hint string, subject func(m model) []string, when func(h here) bool) binding {
 		return binding{
@@ -219,6 +224,9 @@ func actBindings() []binding {
 
 // showsTable reports whether a view is displayed, and no pane over it.
 func (m model) showsTable() bool { return len(m.panes) == 0 }
+
+// searches reports whether the open text has a search.
+func (m model) searches() bool { return m.shows(paneOutput) && m.output.search != "" }
 
 // canGoBack reports whether esc does something.
 func (h here) canGoBack() bool {

@@ -153,11 +153,11 @@ func TestDashboardSortsIDsNumerically(t *testing.T) {
 
 func TestDashboardFilterIsAppliedAndCleared(t *testing.T) {
 	m := shown(t, 100, 40, Options{}, entry(lost()))
-	m = pressed(m, "/", "q", "backspace", "ZONE-3", "enter")
+	m = pressed(m, "/", "q", "backspace", "zone-3", "enter")
 	if n := len(m.page(m.clusterView()).rows); n != 3 {
 		t.Errorf("%d rows are in zone-3", n)
 	}
-	if view := m.View(); !strings.Contains(view, "only ZONE-3") {
+	if view := m.View(); !strings.Contains(view, "only zone-3") {
 		t.Errorf("the view does not show that rows are omitted:\n%s", view)
 	}
 	m = pressed(m, "/", "nothing", "enter")
@@ -194,9 +194,9 @@ func TestCombinedKeyEventsAreHandledOneByOne(t *testing.T) {
 }
 
 // What changes something and what only shows something are not one slip of a finger apart: the
-// first are capital letters, and no letter that shows something is a capital, other than G, W and Y.
+// first are capital letters, and no letter that shows something is a capital, other than G, N, W and Y.
 func TestDashboardActionKeysAreCapitalLetters(t *testing.T) {
-	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true, "W": true, "Y": true}
+	harmless := map[string]bool{"ctrl+x": true, "a": true, "G": true, "N": true, "W": true, "Y": true}
 	for _, b := range bindings() {
 		for _, k := range b.keys {
 			capital := len(k) == 1 && k >= "A" && k <= "Z"

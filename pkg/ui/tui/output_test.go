@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // reading are reads that record what was requested and return fixed texts.
@@ -85,6 +87,71 @@ func TestDashboardLogsFollowTheEndUntilScrolled(t *testing.T) {
 	}
 	if view := pressed(p.m, "G").View(); !strings.Contains(view, "even later") {
 		t.Errorf("G does not go to the end:\n%s", view)
+	}
+}
+
+func TestSearchingALogGoesToItsMatches(t *testing.T) {
+	lines := make([]string, 100)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d", i)
+	}
+	for _, i := range []int{20, 60, 95} {
+		lines[i] = fmt.Sprintf("Error %d: disk", i)
+	}
+	tests := map[string]struct {
+		keys      []string
+		has, note string
+	}{
+		"from what is visible on":           {[]string{"/", "err.r", "enter"}, "Error 95", ""},
+		"after the last comes the first":    {[]string{"/", "err", "enter", "n"}, "Error 20", ""},
+		"and the next":                      {[]string{"/", "err", "enter", "n", "n"}, "Error 60", ""},
+		"and the one before":                {[]string{"/", "err", "enter", "n", "n", "N"}, "Error 20", ""},
+		"while it is typed":                 {[]string{"g", "/", "err"}, "Error 20", ""},
+		"a capital letter makes case count": {[]string{"/", "ERR", "enter", "n"}, "line 99", "nothing matches ERR"},
+		"what is no expression is text":     {[]string{"/", "err(", "enter", "n"}, "line 99", "nothing matches err("},
+		"without a search":                  {[]string{"n"}, "line 99", "searches first"},
+		"esc clears it":                     {[]string{"/", "err", "esc", "n"}, "Error 95", "searches first"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := reads(t, &reading{lines: lines}, "l")
+			p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+			view := pressed(p.m, tc.keys...).View()
+			if !strings.Contains(view, tc.has) || !strings.Contains(view, tc.note) {
+				t.Errorf("no %q, or no %q:\n%s", tc.has, tc.note, view)
+			}
+			if other := "Error 60"; tc.has == "Error 20" && strings.Contains(view, other) {
+				t.Errorf("%s is shown:\n%s", other, view)
+			}
+		})
+	}
+	p := reads(t, &reading{lines: lines}, "l")
+	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+	p.m.theme = paint.New(true)
+	if view := pressed(p.m, "/", "err", "enter").View(); !strings.Contains(view, "\x1b[7mErr\x1b[0mor 95") {
+		t.Errorf("the match is not highlighted:\n%s", view)
+	}
+}
+
+func TestAFilterOfRowsIsARegularExpression(t *testing.T) {
+	tests := map[string]struct {
+		filter string
+		want   int
+	}{
+		"an expression":                     {"^log-[12]$", 2},
+		"rows without it":                   {"!storage|log", 3},
+		"no capital letter, no case":        {"missingprocesses", 2},
+		"a capital letter makes case count": {"STORAGE", 0},
+		"what is no expression is text":     {"(", 3},
+		"rows without nothing":              {"!", 12},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := pressed(shown(t, 120, 40, Options{}, entry(lost())), "/", tc.filter, "enter")
+			if got := m.page(m.clusterView()).items(); got != tc.want {
+				t.Errorf("%d rows, want %d", got, tc.want)
+			}
+		})
 	}
 }
 

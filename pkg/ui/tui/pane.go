@@ -73,6 +73,13 @@ func (m model) paneLines(s clusterView, p pane) []line {
 	for _, l := range m.paneText(s, p) {
 		lines = append(lines, wrapped(l, m.width)...)
 	}
+	if p.kind != paneOutput || m.output.search == "" {
+		return lines
+	}
+	search := patternOf(m.output.search)
+	for i, l := range lines {
+		lines[i] = search.marked(l)
+	}
 	return lines
 }
 

@@ -14,6 +14,8 @@ import (
 type prompt struct {
 	kind promptKind
 	text string
+	// from is the first line that was shown when a search began.
+	from int
 }
 
 type promptKind int
@@ -22,10 +24,15 @@ const (
 	promptNone promptKind = iota
 	promptFilter
 	promptJump
+	promptSearch
 )
 
 func (m model) typing(kind promptKind) model {
 	m.prompt = prompt{kind: kind}
+	if kind == promptFilter && m.shows(paneOutput) {
+		m.prompt = prompt{kind: promptSearch, text: m.output.search, from: m.panes[len(m.panes)-1].top}
+		return m
+	}
 	if kind == promptFilter {
 		m.prompt.text, m.panes = m.choice.filter, nil
 	}
@@ -60,8 +67,11 @@ func (m model) typeIn(key tea.KeyMsg) model {
 	if m.prompt.kind == promptFilter {
 		m.choice.filter = m.prompt.text
 	}
+	if m.prompt.kind == promptSearch && m.shows(paneOutput) && m.prompt.text != m.output.search {
+		m = m.searched(m.prompt.text)
+	}
 	if key.Type == tea.KeyEsc {
-		m.prompt = prompt{}
+		m.prompt, m.notice = prompt{}, notice{}
 	}
 	return m
 }
@@ -80,8 +90,11 @@ func (m model) entered() model {
 }
 
 func (m model) promptLine() line {
-	if m.prompt.kind == promptFilter {
-		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  enter applies it, esc clears it")}
+	switch m.prompt.kind {
+	case promptFilter:
+		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  a regular expression, ! excludes; enter applies it, esc clears it")}
+	case promptSearch:
+		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  a regular expression; enter keeps it for n and N, esc clears it")}
 	}
 	l := line{styled(strong, ":"+m.prompt.text+"▏")}
 	var names []string

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // output is a text that is read from the cluster: YAML, or the log of a pod.
@@ -17,6 +18,10 @@ type output struct {
 	lines []string
 	// follows is true while the last lines are displayed.
 	follows bool
+	// search is what the user searches for; empty for nothing.
+	search string
+	// at is the line, as it is drawn, of the match that n and N start from.
+	at int
 	// over is true once nothing more follows, failure why that is.
 	over    bool
 	failure string
@@ -85,6 +90,50 @@ func (m model) outputText() []line {
 		lines = append(lines, styledLine(faint, "  reading"))
 	}
 	return lines
+}
+
+// matches returns the lines of the open output, as they are drawn, that match the search.
+func (m model) matches() []int {
+	var all []int
+	for i, l := range m.paneLines(m.clusterView(), m.panes[len(m.panes)-1]) {
+		if slices.ContainsFunc(l, func(s span) bool { return s.Tone == paint.Found }) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// searched goes to the first match from the line on that was the first when the user began to type, or back to that.
+func (m model) searched(text string) model {
+	m.output.search, m.output.follows, m.output.at = text, false, m.prompt.from-1
+	m.panes = slices.Clone(m.panes)
+	m.panes[len(m.panes)-1].top = m.prompt.from
+	if text == "" {
+		return m
+	}
+	return m.toMatch(1)
+}
+
+// toMatch goes to the next match, or with -1 to the one before; after the last comes the first.
+func (m model) toMatch(by int) model {
+	if !m.shows(paneOutput) || m.output.search == "" {
+		return m.notify(plain, "/ in logs or YAML searches first")
+	}
+	all := m.matches()
+	if len(all) == 0 {
+		return m.notify(warn, "nothing matches "+m.output.search)
+	}
+	next, is := slices.BinarySearch(all, m.output.at)
+	switch {
+	case by < 0:
+		next--
+	case is:
+		next++
+	}
+	m.output.at, m.output.follows = all[(next+len(all))%len(all)], false
+	m.panes = slices.Clone(m.panes)
+	m.panes[len(m.panes)-1].top = m.output.at - m.bodyHeight()/3
+	return m
 }
 
 // openYAML shows the objects of the selected row as YAML, or the cluster.

@@ -30,7 +30,8 @@ const (
 
 	Command      = list.Tones     // a line to copy, which needs its whole width
 	CommandTitle = list.Tones + 1 // the heading of such lines
-	badges       = list.Tones + 2 // the first of those that Badge returns
+	Found        = list.Tones + 2 // what a search found
+	badges       = list.Tones + 3 // the first of those that Badge returns
 	tones        = badges + list.Tones
 )
 
@@ -61,7 +62,7 @@ func New(color bool) Theme {
 		Busy:   base.Foreground(lipgloss.Color("6")),
 		Unsure: base.Faint(true),
 		Warn:   base.Foreground(lipgloss.Color("3")), Bad: base.Foreground(lipgloss.Color("1")).Bold(true),
-		Command: base, CommandTitle: base.Bold(true),
+		Command: base, CommandTitle: base.Bold(true), Found: base.Reverse(true),
 	}}
 	for i := range list.Tones {
 		t.ordinary[badges+i] = t.ordinary[i]
