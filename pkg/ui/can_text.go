@@ -13,8 +13,8 @@ import (
 )
 
 // canReportTable has a column of subjects where any question has one.
-func canReportTable(v lists.CanReport, o ListOptions) Table {
-	subjects := slices.ContainsFunc(v.Items, func(i lists.CanItem) bool { return i.Subject != "" })
+func canReportTable(items []lists.CanItem, o ListOptions) Table {
+	subjects := slices.ContainsFunc(items, func(i lists.CanItem) bool { return i.Subject != "" })
 	columns := []layout.Column{
 		{Name: "GATE"},
 		{Name: "OK"},
@@ -26,7 +26,7 @@ func canReportTable(v lists.CanReport, o ListOptions) Table {
 		columns = append([]layout.Column{{Name: "SUBJECT"}}, columns...)
 	}
 	t := o.table(columns)
-	for _, c := range v.Items {
+	for _, c := range items {
 		row := []string{phrase.Or(string(c.Gate), phrase.Nothing), okCell(c), c.Question, inspect.OneLine(c.Evidence), phrase.Or(c.Need, "yes")}
 		if subjects {
 			row = append([]string{phrase.Or(c.Subject, phrase.Nothing)}, row...)
@@ -52,18 +52,31 @@ type CanOptions struct {
 	ListOptions
 }
 
-// WriteCan prints the answer in one line, and every question in a table.
+// notPassed returns the checks without those that passed, and the number of those.
+func notPassed(items []lists.CanItem) (rest []lists.CanItem, passed int) {
+	rest = slices.DeleteFunc(slices.Clone(items), func(i lists.CanItem) bool { return i.OK })
+	return rest, len(items) - len(rest)
+}
+
+// WriteCan prints the answer in one line, the checks that did not pass in a table, and the number of the others; with
+// Wide all checks.
 func WriteCan(w io.Writer, v lists.CanReport, o CanOptions) error {
 	color := map[lists.Answer]string{lists.AnswerYes: green, lists.AnswerNo: red, lists.AnswerUnknown: red}[v.Answer]
 	layout.Line(w, "%s", o.in(color, v.Summary))
 	for _, warning := range v.Warnings {
 		layout.Entry(w, o.in(yellow, "warning:")+" ", warning)
 	}
-	t := canReportTable(v, o.ListOptions)
-	if len(t.Rows) > 0 {
-		if err := t.Write(w); err != nil {
+	items, passed := v.Items, 0
+	if !o.Wide {
+		items, passed = notPassed(v.Items)
+	}
+	if len(items) > 0 {
+		if err := canReportTable(items, o.ListOptions).Write(w); err != nil {
 			return err
 		}
+	}
+	if passed > 0 {
+		layout.Line(w, "%s passed; -o wide lists them", phrase.Count(passed, "check"))
 	}
 	for _, f := range v.VersionFacts {
 		layout.Entry(w, o.in(bold, "fact:")+" ", factWords(f))

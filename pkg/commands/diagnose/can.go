@@ -33,9 +33,10 @@ func NewCan(env *session.Env) *cobra.Command {
 	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"why.md#check-before-you-act"}}, &cobra.Command{
 		Use:   "can VERB",
 		Short: "Check whether an operation is safe to run now",
-		Long: `Check whether an operation is safe to run now, and show every gate with its evidence and
-its requirement. Nothing is changed. The checks are those of a pass before the same
-operation; the answer is valid only now.
+		Long: `Check whether an operation is safe to run now, and show every gate that refuses or is
+unknown, with its evidence and its requirement; -o wide and -v show those that passed too.
+Nothing is changed. The checks are those of a pass before the same operation; the answer is
+valid only now.
 
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 	})
@@ -86,7 +87,9 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 		return exit.CauseOf(ctx, err)
 	}
 	err = o.Print(env.Out, format.Printable{Document: v, Names: v.Subjects, Table: func(w io.Writer) error {
-		return ui.WriteCan(w, v, ui.CanOptions{Paint: env.Paint(w), ListOptions: o.List(env)})
+		options := ui.CanOptions{Paint: env.Paint(w), ListOptions: o.List(env)}
+		options.Wide = options.Wide || env.Global.Verbose > 0
+		return ui.WriteCan(w, v, options)
 	}})
 	if err != nil {
 		return err

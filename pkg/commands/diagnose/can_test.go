@@ -143,8 +143,24 @@ func TestCanExitCodesMatchTheAnswer(t *testing.T) {
 
 func TestCanRestartPrintsEveryGate(t *testing.T) {
 	g := commandstest.Healthy(t)
-	g.Run("can", "restart", "sample", "--class", "storage")
+	g.Run("can", "restart", "sample", "--class", "storage", "-o", "wide")
 	golden.RequireEqual(t, g.Out.Bytes())
+	if g.Run("can", "restart", "sample", "--class", "storage", "-v", "1"); strings.Count(g.Out.String(), "   yes   ") != 9 {
+		t.Errorf("-v prints %s", &g.Out)
+	}
+}
+
+func TestCanCountsTheChecksThatPassed(t *testing.T) {
+	g := commandstest.Healthy(t)
+	g.Run("can", "restart", "sample", "--class", "storage")
+	if want := "yes: the processes of 3 process groups may be restarted now\n9 checks passed; -o wide lists them\n"; !strings.HasPrefix(g.Out.String(), want) || strings.Contains(g.Out.String(), "G-") {
+		t.Errorf("nothing refuses: %s", &g.Out)
+	}
+	g = commandstest.Up(t)
+	g.Run("can", "restart", "sample", "--class", "storage")
+	if out := g.Out.String(); !strings.Contains(out, "\nG-UPTIME     no  ") || strings.Contains(out, "   yes   ") || !strings.Contains(out, " passed; -o wide lists them\n") {
+		t.Errorf("a gate refuses: %s", out)
+	}
 }
 
 func TestARefusalIncludesTheNextCommand(t *testing.T) {
