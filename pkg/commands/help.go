@@ -3,10 +3,12 @@ package commands
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -31,4 +33,29 @@ func fitHelp(root *cobra.Command) {
 		cmd.SetOut(out)
 		_, _ = text.WriteTo(out) // help has no error to return
 	})
+}
+
+// newOptions returns the command `options`, which kubectl has for the same.
+func newOptions(env *session.Env) *cobra.Command {
+	return session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"commands.md"}, Local: true}, &cobra.Command{
+		Use:   "options",
+		Short: "List the flags of all commands",
+		Long: `List the flags that all commands have: those that select an API server and a user, and those
+of output, transport and restrictions. No API server is contacted.`,
+		Example: `  # List the flags of all commands
+  kubectl fdb options`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(env.Out, flagsOfAll(cmd.Root(), layout.Width(env.Out)))
+			return err
+		},
+	})
+}
+
+// flagsOfAll returns the flags of all commands with their descriptions; a width of 0 is no limit.
+func flagsOfAll(root *cobra.Command, width int) string {
+	if width == 0 {
+		return root.PersistentFlags().FlagUsages()
+	}
+	return root.PersistentFlags().FlagUsagesWrapped(width - slop)
 }

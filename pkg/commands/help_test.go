@@ -72,3 +72,35 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 		eachCommand(child, visit)
 	}
 }
+
+func TestOnlyTheCommandOptionsListsTheFlagsOfAllCommands(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want bool
+	}{
+		"the help of the program": {args: []string{"--help"}},
+		"the help of a command":   {args: []string{"status", "--help"}},
+		"options":                 {args: []string{"options"}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := commandstest.NewGiven(t)
+			g.Run(tc.args...)
+			for _, flag := range []string{"--kubeconfig string", "--transport string", "--allowed-additional-volume-mounts"} {
+				if strings.Contains(g.Out.String(), flag) != tc.want {
+					t.Errorf("%s is listed: %t: %s", flag, !tc.want, &g.Out)
+				}
+			}
+			if !tc.want && !strings.Contains(g.Out.String(), `Use "kubectl fdb options" for the flags of all commands.`) {
+				t.Errorf("no pointer to options: %s", &g.Out)
+			}
+		})
+	}
+}
+
+func TestShellCompletionOffersTheFlagsOfAllCommands(t *testing.T) {
+	g := commandstest.NewGiven(t)
+	g.Run("__complete", "status", "--kubec")
+	if !strings.HasPrefix(g.Out.String(), "--kubeconfig") {
+		t.Errorf("got %s", &g.Out)
+	}
+}

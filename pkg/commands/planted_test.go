@@ -125,7 +125,7 @@ var notPlanted = map[string]string{
 	"logs":             "prints the log that the user has asked for, as kubectl logs", "dump diff": "compares two redacted dumps; dumps have a test of their own",
 	"dump": "runs below, and has a test of its own", "watch": "runs below", "eviction-webhook": "TestTheEvictionWebhookLogsNoPlantedSecret",
 	"run": "TestNoReportOfARunbookHasAPlantedSecret", "recover apply": "TestARecoveryPrintsNoPlantedSecret", "auth can-i": "reads no object", "auth role": "reads no object",
-	"completion": "reads no object", "completion install": "reads no object", "docs": "reads no object", "schema": "reads no object", "create": "prints what its flags say", "install": "reads no object", "install crds": "reads no object", "install rbac": "reads no object", "help": "reads no object",
+	"completion": "reads no object", "completion install": "reads no object", "docs": "reads no object", "options": "reads no object", "schema": "reads no object", "create": "prints what its flags say", "install": "reads no object", "install crds": "reads no object", "install rbac": "reads no object", "help": "reads no object",
 	"backup delete": "backup_secrets_test.go", "backup expire": "backup_secrets_test.go", "backup pause": "backup_secrets_test.go", "backup resume": "backup_secrets_test.go", "backup start": "backup_secrets_test.go", "backup stop": "backup_secrets_test.go",
 	"backup status": "backup_secrets_test.go", "backup describe": "backup_secrets_test.go", "restore start": "backup_secrets_test.go", "restore abort": "backup_secrets_test.go", "restore status": "backup_secrets_test.go",
 }

@@ -154,7 +154,7 @@ resources on demand. No operator has to run.`,
 		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
 		newRun(env), diagnose.NewWait(env), tools.NewSchema(env), exporter.New(env), webhook.New(env),
-		tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env),
+		tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env), newOptions(env),
 	)
 	for _, cmd := range root.Commands() {
 		d, _ := session.Declared(cmd)
@@ -197,16 +197,17 @@ func wrongArguments(cmd *cobra.Command, args []string, err error) error {
 	return exit.Usage(fmt.Errorf("invalid arguments: usage %s; %s", strings.TrimSuffix(cmd.UseLine(), " [flags]"), given), cmd.CommandPath()+" --help")
 }
 
-// briefUsage leaves the global flags to the help of the root command.
+// briefUsage leaves the flags of all commands to the command options, as kubectl does.
 func briefUsage(template string) string {
+	template = strings.Replace(template, "{{if .HasAvailableLocalFlags}}", "{{if and .HasParent .HasAvailableLocalFlags}}", 1)
 	start, rest, found := strings.Cut(template, "{{if .HasAvailableInheritedFlags}}")
 	_, end, ended := strings.Cut(rest, "{{end}}")
 	if !found || !ended {
 		return template
 	}
-	return start + `{{if .HasAvailableInheritedFlags}}
+	return start + `
 
-Use "kubectl fdb --help" for the flags of all commands.{{end}}` + end
+Use "kubectl fdb options" for the flags of all commands.` + end
 }
 
 func add(g *session.GlobalFlags, root *cobra.Command) {
