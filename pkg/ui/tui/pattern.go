@@ -2,6 +2,7 @@ package tui
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -45,12 +46,7 @@ func (p pattern) selects(texts ...string) bool {
 	if p.expression == nil {
 		return true
 	}
-	for _, text := range texts {
-		if p.expression.MatchString(text) {
-			return !p.absent
-		}
-	}
-	return p.absent
+	return slices.ContainsFunc(texts, p.expression.MatchString) != p.absent
 }
 
 // marked returns a line with what matches highlighted.

@@ -90,11 +90,12 @@ func (m model) entered() model {
 }
 
 func (m model) promptLine() line {
-	switch m.prompt.kind {
-	case promptFilter:
-		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  a regular expression, ! excludes; enter applies it, esc clears it")}
-	case promptSearch:
-		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, "  a regular expression; enter keeps it for n and N, esc clears it")}
+	if m.prompt.kind != promptJump {
+		rules := map[promptKind]string{
+			promptFilter: "  a regular expression, ! excludes; enter applies it, esc clears it",
+			promptSearch: "  a regular expression; enter keeps it for n and N, esc clears it",
+		}[m.prompt.kind]
+		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, rules)}
 	}
 	l := line{styled(strong, ":"+m.prompt.text+"▏")}
 	var names []string

@@ -105,10 +105,9 @@ func (l Line) Text() string {
 func Legible(l Line) Line {
 	l = slices.Clone(l)
 	for i, s := range l {
-		switch s.Tone {
-		case Warn:
+		if s.Tone == Warn {
 			l[i].Tone = Strong
-		case Good, Busy:
+		} else if s.Tone == Good || s.Tone == Busy {
 			l[i].Tone = Plain
 		}
 	}
