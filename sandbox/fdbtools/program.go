@@ -128,7 +128,7 @@ func (b *Bridge) server(p *program) (fdbsim.Server, error) {
 	if args.SeedClusterFile != "" {
 		s.Seed = file{p, args.SeedClusterFile}
 	}
-	if b.succeeds(p.container, s.DataKey) {
+	if b.succeeds(p.container, s.DataKey) || b.realm(p.container.Namespace).isEstablished() {
 		s.MaxUptime = b.young()
 	}
 	return s, nil

@@ -25,6 +25,7 @@ type realm struct {
 	running int       // tools and clients
 	servers int       // that run
 	changed time.Time // when one of them last began or ended, or a fault did
+	began   time.Time // when the first server did; zero for none
 	looked  time.Time // when settled was last determined
 	settled bool
 }
@@ -120,6 +121,18 @@ func (w *realm) count(n *int) (end func()) {
 	}
 	add(1)
 	return func() { add(-1) }
+}
+
+// isEstablished reports whether the first server has run for longer than a pod is young. Before, a database is created, and what
+// waits for the uptimes of its processes needs no real time.
+func (w *realm) isEstablished() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock.Now()
+	if w.began.IsZero() {
+		w.began = now
+	}
+	return now.Sub(w.began) >= youngFor
 }
 
 // use counts a tool, except agents, which run as long as their containers.

@@ -141,3 +141,17 @@ func TestAProcessIsNoOlderThanThePodThatSucceedsAnother(t *testing.T) {
 		}
 	}
 }
+
+func TestProcessesOfAnEstablishedDatabaseAreNoOlderThanTheirPods(t *testing.T) {
+	c := clocktesting.NewFakePassiveClock(time.Unix(0, 0))
+	w := New(Options{Speed: 10, IdleSpeed: 100, Clock: c}).realm("ns")
+	for _, step := range []struct {
+		age  time.Duration
+		want bool
+	}{{0, false}, {youngFor - time.Second, false}, {youngFor, true}} {
+		c.SetTime(time.Unix(0, 0).Add(step.age))
+		if got := w.isEstablished(); got != step.want {
+			t.Errorf("established after %s: %t, want %t", step.age, got, step.want)
+		}
+	}
+}

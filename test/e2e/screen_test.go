@@ -198,7 +198,7 @@ func TestTheDashboardShowsEveryPaneAndReplacesAProcessGroup(t *testing.T) {
 	s.press("/" + old + "\r")
 	s.see(soonEnough, "only "+old)
 	s.press("R")
-	s.see(soonEnough, "- process groups  "+old)
+	s.see(soonEnough, "- process groups   "+old)
 	s.see(soonEnough, "kubectl fdb replace c "+old+" --wait -n "+ns)
 	s.agreeUntil("done, ")
 	// The command ends once the group is removed; its exclusion ends later.
