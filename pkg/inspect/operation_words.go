@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -33,14 +34,15 @@ func (v OperationView) Words(now time.Time) []string {
 // Key identifies what an operation does now, without what changes all the time: bytes, rates, counts and durations.
 func (v OperationView) Key() string {
 	p := v.Progress
-	key := fmt.Sprintf("%s %d/%d %t %s %v", v.ID, p.Reached, p.Targets, p.AskedAt != nil, p.Hold, p.HoldSubjects)
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s %d/%d %t %s %v", v.ID, p.Reached, p.Targets, p.AskedAt != nil, p.Hold, p.HoldSubjects)
 	for _, r := range p.Replacements {
-		key += fmt.Sprintf(" %s %v", r.ID, r.Phases)
+		fmt.Fprintf(&key, " %s %v", r.ID, r.Phases)
 		if r.Blocker != nil {
-			key += " " + r.Blocker.Group + " " + r.Blocker.Code
+			fmt.Fprintf(&key, " %s %s", r.Blocker.Group, r.Blocker.Code)
 		}
 	}
-	return key
+	return key.String()
 }
 
 // movingWords returns what moves or is blocked, of a few process groups.

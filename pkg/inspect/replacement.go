@@ -141,10 +141,8 @@ func (f Facts) joinedPhase(next successors) reconcile.PhaseState {
 	case !f.Database.Status.ListsProcesses():
 		return reconcile.PhaseUnknown
 	}
-	for _, g := range next.groups {
-		if f.isNotReporting(g) {
-			return reconcile.PhaseRunning
-		}
+	if slices.ContainsFunc(next.groups, f.isNotReporting) {
+		return reconcile.PhaseRunning
 	}
 	return reconcile.PhaseDone
 }

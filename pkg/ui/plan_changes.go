@@ -66,7 +66,7 @@ func (o PlanOptions) grouped(groups []planned.ChangeGroup, width int) Table {
 // reasonOf returns why something has an impact, or is done at all where the objects do not show that; empty for others.
 func reasonOf(g planned.ChangeGroup, width int) string {
 	switch {
-	case g.Change.Why, g.IsDescribed():
+	case g.Why, g.IsDescribed():
 		return g.Reason()
 	case g.Impact != plan.NoImpact:
 		return oneLine(g.Reason(), width, len("    why: "))

@@ -191,7 +191,7 @@ func TestAKeyPromptsAsOftenAsItsCommand(t *testing.T) {
 	} {
 		t.Run(verb, func(t *testing.T) {
 			k, typed := atTheScreen(t), atTheScreen(t)
-			k.yes, typed.Input = true, new("y\ny\ny\ny\ny\n")
+			k.yes, typed.Input = true, new(strings.Repeat("y\n", 5))
 			p := k.propose(verb, subjects(k)...)
 			if p.Refused != "" {
 				t.Fatal(p.Refused)

@@ -35,8 +35,10 @@ const (
 	stored  = "blobStoreConfiguration: {accountName: account@store:8080}"
 )
 
-var small = []string{version, "processes:", "  general:", "    podTemplate:", "      spec:", "        containers:", "        - name: foundationdb",
-	"          resources:", "            limits:", "              memory: 128Mi"}
+var small = []string{
+	version, "processes:", "  general:", "    podTemplate:", "      spec:", "        containers:", "        - name: foundationdb",
+	"          resources:", "            limits:", "              memory: 128Mi",
+}
 
 // found are the findings of all reports, as RULE LINE FIELD.
 func found(t *testing.T, g *commandstest.Given) (all []string) {

@@ -161,7 +161,10 @@ func withoutCluster(f Facts) ([]Finding, string) {
 		if f.Manifests != nil && !isThis {
 			return // it has a report of its own
 		}
-		if !(isThis && f.Manifests.haveCluster()) && !slices.Contains(f.Backups.Clusters, cluster) {
+		if isThis && f.Manifests.haveCluster() {
+			return
+		}
+		if !slices.Contains(f.Backups.Clusters, cluster) {
 			found = append(found, one(kind+"/"+name, fmt.Sprintf("FoundationDBCluster %s not found in its namespace", cluster), "describe", kind, name)...)
 		}
 	}

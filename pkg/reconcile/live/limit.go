@@ -38,9 +38,10 @@ func Interrupted(ctx context.Context) error {
 }
 
 const (
-	// LogInAgain is what to do about credentials that the API server does not accept, LoggedOut that with the reason.
+	// LogInAgain is what to do about credentials that the API server does not accept.
 	LogInAgain = "log in again with the tool that issues the credentials, or correct the kubeconfig"
-	LoggedOut  = "the credentials are missing or expired: " + LogInAgain
+	// LoggedOut is LogInAgain with the reason.
+	LoggedOut = "the credentials are missing or expired: " + LogInAgain
 )
 
 // noAnswer returns why a tool that was run within ctx did not answer. If the limit ended it, that

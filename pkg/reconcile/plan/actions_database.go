@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -51,7 +50,7 @@ func (a ChangeCoordinators) Hosts() []string {
 	hosts := make([]string, len(a.Coordinators))
 	for i, c := range a.Coordinators {
 		hosts[i] = c.Host
-		if _, err := netip.ParseAddr(c.Host); err != nil {
+		if !c.IsIP() {
 			hosts[i], _, _ = strings.Cut(c.Host, ".")
 		}
 	}

@@ -184,7 +184,7 @@ func withItems(v list.Document, rows []int) list.Document {
 		in.Index(i).Set(items.Index(row))
 	}
 	items.Set(in)
-	document, _ := sorted.Interface().(list.Document)
+	document, _ := reflect.TypeAssert[list.Document](sorted)
 	return document
 }
 

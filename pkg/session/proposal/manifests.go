@@ -157,7 +157,8 @@ func otherObjects(others []string) string {
 
 // check refuses a resource that cannot be planned whatever the cluster is.
 func (m Manifest) check() error {
-	problem, kind := Problem{}, m.Object.GetKind()
+	kind := m.Object.GetKind()
+	var problem Problem
 	switch {
 	case v1beta2.SpecOf(kind) == nil:
 		problem = Problem{"kind", fmt.Sprintf("unknown kind %s of %s: must be FoundationDBCluster, FoundationDBBackup or FoundationDBRestore", kind, m.Object.GetAPIVersion())}

@@ -27,10 +27,12 @@ func DrawCast(w io.Writer, shots []Shot, width, height int) error {
 		return err
 	}
 	var at time.Duration
-	for i, s := range shots {
-		if i > 0 {
-			at += min(longestPause, max(0, s.At.Sub(shots[i-1].At)))
+	var before time.Time
+	for _, s := range shots {
+		if !before.IsZero() {
+			at += min(longestPause, max(0, s.At.Sub(before)))
 		}
+		before = s.At
 		screen := "\x1b[2J\x1b[H" + strings.ReplaceAll(strings.TrimRight(s.Screen, "\n"), "\n", "\r\n")
 		if err := out.Encode([]any{at.Seconds(), "o", screen}); err != nil {
 			return err

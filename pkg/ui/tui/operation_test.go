@@ -14,8 +14,12 @@ func moving(id string) reconcile.Replacement {
 	return reconcile.Replacement{
 		ID: id, Since: ago(2 * time.Minute), LeftBytes: new(int64(375 << 20)), RateBytesPerSecond: new(4.8 * (1 << 20)), SoonestSeconds: new(50.0), LatestSeconds: new(167.0),
 		Phases: []reconcile.Phase{
-			{Name: reconcile.PhaseMarked, State: reconcile.PhaseDone}, {Name: reconcile.PhaseCreated, State: reconcile.PhaseDone}, {Name: reconcile.PhaseJoined, State: reconcile.PhaseDone},
-			{Name: reconcile.PhaseDrained, State: reconcile.PhaseRunning}, {Name: reconcile.PhaseDeleted, State: reconcile.PhasePending}, {Name: reconcile.PhaseIncluded, State: reconcile.PhasePending},
+			{Name: reconcile.PhaseMarked, State: reconcile.PhaseDone},
+			{Name: reconcile.PhaseCreated, State: reconcile.PhaseDone},
+			{Name: reconcile.PhaseJoined, State: reconcile.PhaseDone},
+			{Name: reconcile.PhaseDrained, State: reconcile.PhaseRunning},
+			{Name: reconcile.PhaseDeleted, State: reconcile.PhasePending},
+			{Name: reconcile.PhaseIncluded, State: reconcile.PhasePending},
 		},
 	}
 }
