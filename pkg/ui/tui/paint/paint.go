@@ -105,10 +105,12 @@ func (l Line) Text() string {
 func Legible(l Line) Line {
 	l = slices.Clone(l)
 	for i, s := range l {
-		if s.Tone == Warn {
+		switch s.Tone {
+		case Warn:
 			l[i].Tone = Strong
-		} else if s.Tone == Good || s.Tone == Busy {
+		case Good, Busy:
 			l[i].Tone = Plain
+		default: // legible
 		}
 	}
 	return l
