@@ -44,9 +44,10 @@ type Auditor struct {
 // NewAuditor returns the auditor of a change of a resource.
 func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
 	who, _, _ := strings.Cut(e.Holder, " (")
+	words := slices.Concat(c.Args, c.Shared())
 	a := &Auditor{env: e, began: map[actionKey]time.Time{}, run: audit.Run{
 		RunID: e.RunID, Who: who, Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: c.ResourceKind.Named(key).Name,
-		Command: e.Command(slices.Concat(c.Args, c.Shared())...), Reason: c.Reason, Plan: e.PlanDigest(),
+		Command: e.Command(words...), Typed: session.Where{}.ShellLine(append([]string{"kubectl", "fdb"}, words...), nil), Reason: c.Reason, Plan: e.PlanDigest(),
 	}}
 	var err error
 	if a.path, err = audit.Path(e.Getenv); err != nil {

@@ -35,6 +35,9 @@ type Run struct {
 	UID types.UID `json:"uid,omitempty"`
 	// Command is the command line that repeats the run.
 	Command string `json:"command"`
+	// Typed is Command without the flags that select the API server, the user and the namespace; empty in records
+	// of earlier releases.
+	Typed string `json:"typed,omitempty"`
 	// Reason is the value of --reason; empty without one.
 	Reason string `json:"reason,omitempty"`
 	// Plan is the digest of the approved plan of the run; empty without one.

@@ -13,11 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
-
-// component is the source of the Events.
-const component = "kubectl-fdb"
 
 const (
 	// longestMessage is how long the message of an Event may be, in bytes.
@@ -67,7 +64,8 @@ func bundles(entries []Entry) [][]Entry {
 }
 
 func (e *Events) write(ctx context.Context, alike []Entry) error {
-	first, words := alike[0], message(alike)
+	did, by := message(alike)
+	first, words := alike[0], did+by
 	if known := e.known[words]; known != nil {
 		err := e.countUp(ctx, known, first.Time)
 		if !apierrors.IsNotFound(err) { // Events live for an hour
@@ -96,41 +94,16 @@ func (e *Events) event(first Entry, words string, annotations map[string]string)
 	return &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Name: fmt.Sprintf("%s.%s.%d", e.About.Name, first.RunID, e.named), Namespace: e.About.Namespace, Annotations: annotations},
 		InvolvedObject: e.About, Type: kind, Reason: first.Action, Message: words,
-		Source: corev1.EventSource{Component: component}, ReportingController: component, ReportingInstance: first.RunID,
+		Source: corev1.EventSource{Component: inspect.EventComponent}, ReportingController: inspect.EventComponent, ReportingInstance: first.RunID,
 		FirstTimestamp: at, LastTimestamp: at, Count: 1,
 	}
-}
-
-// AnnotationRun is on every Event: the facts of its message as JSON, see Record.
-const AnnotationRun = "kubectl-fdb/run"
-
-// Record is what an Event stores of the actions that it stands for.
-type Record struct {
-	Who     string `json:"who"`
-	Command string `json:"command"`
-	Reason  string `json:"reason,omitempty"`
-	Plan    string `json:"plan,omitempty"`
-	// Stage is the stage that decided on the actions.
-	Stage plan.StageName `json:"stage"`
-	// Subjects are what the actions changed, at most maxSubjects; Actions counts them all.
-	Subjects []string `json:"subjects"`
-	Actions  int      `json:"actions"`
-	// Error is why the first of them failed.
-	Error string `json:"error,omitempty"`
-}
-
-// RecordOf returns the record in an Event of this program; false for others, and for those of
-// releases that stored none.
-func RecordOf(e corev1.Event) (Record, bool) {
-	var r Record
-	text, has := e.Annotations[AnnotationRun]
-	return r, has && e.ReportingController == component && json.Unmarshal([]byte(text), &r) == nil
 }
 
 // annotations returns those of an Event: the record of its actions, and what they remove.
 func annotations(alike []Entry) map[string]string {
 	first := alike[0]
-	record := Record{Who: first.Who, Command: shortened(first.Command, longestMessage/2), Reason: first.Reason, Plan: first.Plan, Stage: first.Stage, Actions: len(alike), Error: shortened(first.Error, longestMessage/2)}
+	did, _ := message(alike)
+	record := inspect.EventRecord{Words: did, Who: first.Who, Command: shortened(first.Command, longestMessage/2), Typed: shortened(first.Typed, longestMessage/2), Reason: first.Reason, Plan: first.Plan, Stage: first.Stage, Actions: len(alike), Error: shortened(first.Error, longestMessage/2)}
 	var names []string
 	for i, entry := range alike {
 		names = append(names, entry.Removes...)
@@ -142,7 +115,7 @@ func annotations(alike []Entry) map[string]string {
 	if err != nil { // a struct of texts and numbers always has a JSON form
 		panic(err)
 	}
-	all := map[string]string{AnnotationRun: string(text)}
+	all := map[string]string{inspect.AnnotationRun: string(text)}
 	if len(names) > 0 {
 		all[AnnotationRemoves] = strings.Join(names, ",")
 	}
@@ -163,22 +136,22 @@ func (e *Events) countUp(ctx context.Context, known *corev1.Event, at time.Time)
 	return nil
 }
 
-// message is the text of an Event: what was done, then the command, the user and the run.
-func message(alike []Entry) string {
+// message returns the text of an Event: what was done, then the command, the user and the run.
+func message(alike []Entry) (did, by string) {
 	first := alike[0]
-	did := first.Words
+	did = first.Words
 	if first.Result == Failed {
 		did = "failed: " + did + ": " + first.Error
 	}
 	if more := alike[1:]; len(more) > 0 {
 		did += fmt.Sprintf("; and %d more like it: %s", len(more), subjects(more))
 	}
-	by := first.Command
+	by = first.Command
 	if first.Reason != "" {
 		by += "; " + first.Reason
 	}
 	by = fmt.Sprintf(" [%s; %s; run %s]", shortened(by, longestMessage/2), first.Who, first.RunID)
-	return shortened(did, longestMessage-len(by)) + by
+	return shortened(did, longestMessage-len(by)), by
 }
 
 func subjects(entries []Entry) string {

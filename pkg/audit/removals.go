@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -51,7 +52,7 @@ func (r Removals) AddFile(path string, of Run) error {
 // AddEvents adds what Events of this program on the cluster's object report.
 func (r Removals) AddEvents(events []corev1.Event, cluster types.UID) {
 	for _, e := range events {
-		if cluster == "" || e.InvolvedObject.UID != cluster || e.ReportingController != component {
+		if cluster == "" || e.InvolvedObject.UID != cluster || e.ReportingController != inspect.EventComponent {
 			continue
 		}
 		result := Done

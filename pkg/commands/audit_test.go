@@ -50,7 +50,7 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 			counts := map[string]int{}
 			for _, e := range g.Audited() {
 				counts[e.Action]++
-				want := audit.Run{RunID: "run1", Who: "me@here pid 1", Context: "test", Namespace: "fdb", Cluster: "sample", UID: "1", Command: tc.command, Reason: tc.reason}
+				want := audit.Run{RunID: "run1", Who: "me@here pid 1", Context: "test", Namespace: "fdb", Cluster: "sample", UID: "1", Command: tc.command, Typed: strings.TrimSuffix(tc.command, " -n fdb --context test"), Reason: tc.reason}
 				if e.Run != want || e.Result != audit.Done || e.Words == "" || e.Time.IsZero() {
 					t.Fatalf("line %+v", e)
 				}

@@ -39,6 +39,8 @@ type EventView struct {
 	From string `json:"from,omitempty"`
 
 	uid string
+	// did is the message of an event of this program without what by has: its command, user and run.
+	did, by string
 }
 
 // EventFilter selects events; zero fields select all.
@@ -129,6 +131,9 @@ func viewEvent(e *corev1.Event) EventView {
 		Type: e.Type, Reason: e.Reason, Message: OneLine(e.Message), uid: string(e.UID),
 		Object: strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name,
 		From:   phrase.Or(e.Source.Component, e.ReportingController),
+	}
+	if r, ours := EventRecordOf(e); ours && r.Words != "" {
+		v.did, v.by = OneLine(r.Words), r.by(e.ReportingInstance)
 	}
 	if v.Time.IsZero() {
 		v.Time = e.EventTime.Time

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ var Columns = []list.Column[Item]{
 	{Title: "ENDED", Meaning: "Age of the end of the run, or active", Cell: func(at list.At, i Item) list.Cell { return i.endedCell(at) }},
 	{Title: "TOOK", Meaning: "Time from its first to its last action", Drop: 3, Cell: func(_ list.At, i Item) list.Cell { return list.Text(phrase.Duration(i.Until.Sub(i.Since))) }},
 	{Title: "USER", Meaning: "User and host of the run", Drop: 5, Min: 8, Cell: func(_ list.At, i Item) list.Cell { return list.Text(i.User) }},
-	{Title: "COMMAND", Meaning: "Command with the flags that affect what it does", Min: 16, Cell: func(_ list.At, i Item) list.Cell { return list.Text(i.Command) }},
+	{Title: "COMMAND", Meaning: "Command, without the flags that select the API server, the user and the namespace", Min: 16, Cell: func(_ list.At, i Item) list.Cell { return list.Text(cmp.Or(i.typed, i.Command)) }},
 	{Title: "ACTIONS", Meaning: "Number of actions", Drop: 4, Cell: func(_ list.At, i Item) list.Cell { return list.Count(i.Actions) }},
 	{Title: "RESULT", Meaning: "done, failed, or how many actions failed", Cell: func(_ list.At, i Item) list.Cell { return list.Text(i.result()) }},
 	{Title: "REASON", Meaning: "Reason that the user gave", Drop: 2, Min: 8, Cell: func(_ list.At, i Item) list.Cell { return list.Text(i.Reason) }},

@@ -56,6 +56,9 @@ type Item struct {
 	Source Source `json:"source"`
 	// Steps are the actions in their order; those of the same kind that ended together are one.
 	Steps []Step `json:"steps"`
+
+	// typed is the command without what the runs on one cluster have in common; empty where that was not recorded.
+	typed string
 }
 
 // Step is one action, or several of the same kind.
@@ -134,7 +137,7 @@ func (i *Item) add(began time.Time, s Step) {
 
 func addEntry(runs map[string]*Item, e audit.Entry) {
 	began := e.Time.Add(-time.Duration(e.TookSeconds * float64(time.Second)))
-	run := of(runs, Item{RunID: e.RunID, UID: e.UID, Who: e.Who, Command: e.Command, Reason: e.Reason, Plan: e.Plan, Since: began, Until: e.Time, Source: SourceFile})
+	run := of(runs, Item{RunID: e.RunID, UID: e.UID, Who: e.Who, Command: e.Command, typed: e.Typed, Reason: e.Reason, Plan: e.Plan, Since: began, Until: e.Time, Source: SourceFile})
 	if n := len(run.Steps); n > 0 && run.Steps[n-1].takes(e) {
 		last := &run.Steps[n-1]
 		last.Subjects, last.Count = append(last.Subjects, e.Subject), last.Count+1
@@ -155,12 +158,12 @@ func (s *Step) takes(e audit.Entry) bool {
 }
 
 func addEvent(runs map[string]*Item, e corev1.Event) {
-	record, ours := audit.RecordOf(e)
+	record, ours := inspect.EventRecordOf(&e)
 	if !ours {
 		return
 	}
 	first, last := e.FirstTimestamp.Time, e.LastTimestamp.Time
-	run := of(runs, Item{RunID: e.ReportingInstance, UID: e.InvolvedObject.UID, Who: record.Who, Command: record.Command, Reason: record.Reason, Plan: record.Plan, Since: first, Until: last, Source: SourceEvents})
+	run := of(runs, Item{RunID: e.ReportingInstance, UID: e.InvolvedObject.UID, Who: record.Who, Command: record.Command, typed: record.Typed, Reason: record.Reason, Plan: record.Plan, Since: first, Until: last, Source: SourceEvents})
 	if run.Source == SourceFile {
 		return
 	}

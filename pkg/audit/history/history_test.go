@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
@@ -24,7 +25,7 @@ func entry(run, action, subject string, at time.Duration, result string) audit.E
 
 func event(run string, count int32, record string) corev1.Event {
 	return corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{audit.AnnotationRun: record}}, Type: corev1.EventTypeNormal, Reason: "CreatePod",
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{inspect.AnnotationRun: record}}, Type: corev1.EventTypeNormal, Reason: "CreatePod",
 		ReportingController: "kubectl-fdb", ReportingInstance: run, Count: count, FirstTimestamp: metav1.NewTime(noon), LastTimestamp: metav1.NewTime(noon.Add(time.Minute)),
 	}
 }

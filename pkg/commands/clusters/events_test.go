@@ -111,3 +111,28 @@ func TestEventsOfAnotherClusterOfTheSameNameAreOmitted(t *testing.T) {
 		}
 	}
 }
+
+func TestEventsHaveCommandAndUserOnlyInWideTables(t *testing.T) {
+	g := commandstest.Up(t)
+	g.KeepEvents()
+	for name, tc := range map[string]struct {
+		args string
+		want bool
+	}{
+		"the table":    {args: "events sample"},
+		"a wide table": {args: "events sample -o wide", want: true},
+		"JSON":         {args: "events sample -o json", want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.Run(strings.Fields(tc.args)...)
+			if !strings.Contains(g.Out.String(), "create pod sample-") {
+				t.Errorf("the actions are missing: %s", &g.Out)
+			}
+			for _, part := range []string{"kubectl fdb reconcile sample", "me@here pid 1", "run run1"} {
+				if strings.Contains(g.Out.String(), part) != tc.want {
+					t.Errorf("%s: %t: %s", part, !tc.want, &g.Out)
+				}
+			}
+		})
+	}
+}

@@ -110,3 +110,24 @@ func TestHistoryAsText(t *testing.T) {
 		})
 	}
 }
+
+func TestHistoryRowsOmitTheFlagsThatSelectTheCluster(t *testing.T) {
+	g := replacedOnce(t)
+	check := func(source string) {
+		g.Run("history", "sample")
+		if out := g.Out.String(); !strings.Contains(out, "kubectl fdb re") || strings.Contains(out, "--context") {
+			t.Errorf("from %s: %s", source, out)
+		}
+		if v := g.History(); !strings.HasSuffix(v.Items[0].Command, " -n fdb --context test") {
+			t.Errorf("JSON from %s: %+v", source, v.Items)
+		}
+		g.Run("history", "sample", "--run", "latest")
+		if !strings.Contains(g.Out.String(), "--context test") {
+			t.Errorf("one run from %s: %s", source, &g.Out)
+		}
+	}
+	check("the file")
+	g.KeepEvents()
+	g.Env["XDG_STATE_HOME"] = t.TempDir() // another user
+	check("Events")
+}
