@@ -75,7 +75,7 @@ func (g *Given) Answering(lines string, args ...string) int {
 // notRead are the commands that declare to read and are not run on a cluster with an invalid value, with the reason.
 var notRead = map[string]string{
 	"plan":    "prints the next pass, which refuses the spec: TestAnInvalidSpecIsRefusedByWhatNeedsIt",
-	"version": "reads no cluster", "schema": "reads no cluster", "auth can-i": "reads no cluster", "auth role": "reads no cluster", "completion": "reads no cluster", "completion install": "reads no cluster", "docs": "reads no cluster",
+	"version": "reads no cluster", "schema": "reads no cluster", "auth can-i": "reads no cluster", "auth role": "reads no cluster", "completion": "reads no cluster", "completion install": "reads no cluster", "docs": "reads no cluster", "options": "reads no cluster",
 	"dump diff":     "reads files",
 	"backup status": "reads a backup", "backup describe": "reads a backup", "restore status": "reads a restore", "restore list": "reads restores",
 }
