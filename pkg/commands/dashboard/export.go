@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,13 +69,13 @@ func (f exportFlags) dimensions() (columns, rows int, err error) {
 }
 
 // write prints the recording as a picture, a page or a cast.
-func (f exportFlags) write(ctx context.Context, env *session.Env, o tui.Options) error {
+func (f exportFlags) write(env *session.Env, o tui.Options) error {
 	columns, rows, err := f.dimensions()
 	if err != nil {
 		return err
 	}
 	o.Color = env.Global.Color != session.ColorNever && env.Getenv("NO_COLOR") == ""
-	shots, err := tui.Shots(ctx, o, columns, rows, f.keys)
+	shots, err := tui.Shots(o, columns, rows, f.keys)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--keys: %w", err))
 	}

@@ -39,7 +39,7 @@ func (o ScreenOptions) runReplay(ctx context.Context, env *session.Env) error {
 	s.Replay = entries
 	s.Context, s.Namespace, s.Command, s.Kubectl = asRecorded(firstFrame(entries).Metadata)
 	if o.export.given() {
-		return o.export.write(ctx, env, s)
+		return o.export.write(env, s) //nolint:contextcheck // the recording is drawn at once, and no task begins
 	}
 	return tui.Run(ctx, s)
 }

@@ -27,8 +27,8 @@ func keyOf(name string) (key tea.KeyMsg, known bool) {
 
 // Shots returns what a replay shows of its first cluster at each moment of the recording, in a size and after keys, which are
 // pressed at its last moment. An unknown key is an error.
-func Shots(ctx context.Context, o Options, width, height int, keys []string) ([]picture.Shot, error) {
-	m := newModel(o, &taskRunner{ctx: ctx, send: func(tea.Msg) {}})
+func Shots(o Options, width, height int, keys []string) ([]picture.Shot, error) {
+	m := newModel(o, &taskRunner{ctx: context.Background(), send: func(tea.Msg) {}})
 	m.playing = true // it does not stop at its end
 	m = m.updated(tea.WindowSizeMsg{Width: width, Height: height})
 	states := m.history().states

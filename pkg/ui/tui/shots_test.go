@@ -8,7 +8,7 @@ import (
 
 func TestShotsAreWhatAReplayShows(t *testing.T) {
 	o := Options{Replay: frames(3), Now: func() time.Time { return noon.Add(time.Hour) }, Context: "prod", Namespace: "fdb"}
-	all, err := Shots(t.Context(), o, 100, 24, nil)
+	all, err := Shots(o, 100, 24, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func TestShotsShowWhatKeysOpen(t *testing.T) {
 		"help of a view": {[]string{"4", "?"}, "the next cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, err := Shots(t.Context(), o, 100, 40, tc.keys)
+			all, err := Shots(o, 100, 40, tc.keys)
 			if err != nil || !strings.Contains(all[len(all)-1].Screen, tc.want) {
 				t.Errorf("no %q: %v\n%s", tc.want, err, all[len(all)-1].Screen)
 			}
 		})
 	}
-	if _, err := Shots(t.Context(), o, 100, 40, []string{"f13"}); err == nil {
+	if _, err := Shots(o, 100, 40, []string{"f13"}); err == nil {
 		t.Error("an unknown key is no error")
 	}
 }
