@@ -73,7 +73,7 @@ func TestATaskThatPanicsEndsTheDashboardAndRestoresTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer control.Close()
-	defer terminal.Close()
+	// The terminal stays open, as that of a program does: the library can still read its size when Run has returned.
 	drawn := &screenCapture{}
 	go func() { _, _ = io.Copy(drawn, control) }()
 	before, err := term.GetState(int(terminal.Fd()))
