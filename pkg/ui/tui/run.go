@@ -71,9 +71,11 @@ func Run(ctx context.Context, o Options) error {
 	inside, leave := context.WithCancel(ctx)
 	out := &taskRunner{ctx: inside}
 	program := tea.NewProgram(newModel(o, out), //nolint:contextcheck // tasks that keys start live as long as the dashboard, whose context out has
-		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithAltScreen(),
+		tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithAltScreen(),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
-	out.send, out.kill = program.Send, program.Kill
+	// A program that is killed, or whose own context ends, closes its input while it still reads there.
+	out.send, out.quit = program.Send, program.Quit
+	defer context.AfterFunc(ctx, program.Quit)()
 	_, err := program.Run()
 	leave()
 	out.wait(parting)
@@ -94,8 +96,8 @@ func Run(ctx context.Context, o Options) error {
 type taskRunner struct {
 	ctx  context.Context //nolint:containedctx // it is the lifetime of the dashboard, whose commands have no argument for it
 	send func(tea.Msg)
-	// kill ends the dashboard and restores the terminal.
-	kill func()
+	// quit ends the dashboard and restores the terminal.
+	quit func()
 	all  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -120,7 +122,7 @@ func (o *taskRunner) fail(err error) {
 	defer o.mu.Unlock()
 	if o.fault == nil {
 		o.fault = err
-		o.kill()
+		o.quit()
 	}
 }
 
