@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -198,7 +199,7 @@ func TestStepsAreAnOperationWithAuditLinesAndEvents(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%+v, %v", entries, err)
 	}
-	if e := entries[0]; e.Stage != "GC" || e.Action != "RemovePod" || e.Subject != "a" || e.Reason != "CHG-42" || e.Result != audit.Failed || e.Error != "no answer" || e.Who != "ann@laptop process 17" {
+	if e := entries[0]; e.Stage != "GC" || e.Action != "RemovePod" || e.Subject != "a" || e.Reason != "CHG-42" || e.Result != inspect.ActionFailed || e.Error != "no answer" || e.Who != "ann@laptop process 17" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -8,16 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
-)
-
-// Results of an action.
-const (
-	Done   = "done"
-	Failed = "failed"
 )
 
 // Run is what all actions of one run of a command have in common.
@@ -82,7 +77,7 @@ type Entry struct {
 	Words   string `json:"words"`
 	// Removes are the names of process groups, and of their pods, that the action removes.
 	Removes []string `json:"removes,omitempty"`
-	// Result is Done or Failed. The effect of a failed action may be unknown.
+	// Result is inspect.ActionDone or inspect.ActionFailed. The effect of a failed action may be unknown.
 	Result string `json:"result"`
 	// Error is why the action failed.
 	Error string `json:"error,omitempty"`
@@ -95,7 +90,7 @@ type Entry struct {
 func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ended time.Time) Entry {
 	e := Entry{
 		Time: ended.UTC(), Run: r, Stage: stage, Action: plan.KindOf(a), Subject: a.Subject(), Words: Kept(a.Describe()),
-		Removes: removedBy(a), Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
+		Removes: removedBy(a), Result: inspect.ActionDone, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}
 	return e.ended(err)
 }
@@ -104,14 +99,14 @@ func NewEntry(r Run, stage plan.StageName, a plan.Action, err error, began, ende
 func NewStepEntry(r Run, stage plan.StageName, s reconcile.Step, err error, began, ended time.Time) Entry {
 	return Entry{
 		Time: ended.UTC(), Run: r, Stage: stage, Action: s.Kind, Subject: s.Subject, Words: Kept(s.Words),
-		Result: Done, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
+		Result: inspect.ActionDone, TookSeconds: ended.Sub(began).Round(time.Millisecond).Seconds(),
 	}.ended(err)
 }
 
 // ended returns the entry with the error of what it records; nil for none.
 func (e Entry) ended(err error) Entry {
 	if err != nil {
-		e.Result, e.Error = Failed, Kept(err.Error())
+		e.Result, e.Error = inspect.ActionFailed, Kept(err.Error())
 	}
 	return e
 }

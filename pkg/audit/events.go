@@ -87,7 +87,7 @@ func (e *Events) write(ctx context.Context, alike []Entry) error {
 func (e *Events) event(first Entry, words string, annotations map[string]string) *corev1.Event {
 	e.named++
 	kind := corev1.EventTypeNormal
-	if first.Result == Failed {
+	if first.Result == inspect.ActionFailed {
 		kind = corev1.EventTypeWarning
 	}
 	at := metav1.NewTime(first.Time)
@@ -140,7 +140,7 @@ func (e *Events) countUp(ctx context.Context, known *corev1.Event, at time.Time)
 func message(alike []Entry) (did, by string) {
 	first := alike[0]
 	did = first.Words
-	if first.Result == Failed {
+	if first.Result == inspect.ActionFailed {
 		did = "failed: " + did + ": " + first.Error
 	}
 	if more := alike[1:]; len(more) > 0 {

@@ -55,9 +55,9 @@ func (r Removals) AddEvents(events []corev1.Event, cluster types.UID) {
 		if cluster == "" || e.InvolvedObject.UID != cluster || e.ReportingController != inspect.EventComponent {
 			continue
 		}
-		result := Done
+		result := inspect.ActionDone
 		if e.Type != corev1.EventTypeNormal {
-			result = Failed
+			result = inspect.ActionFailed
 		}
 		if names := e.Annotations[AnnotationRemoves]; names != "" {
 			r.add(result, strings.Split(names, ","))
@@ -66,7 +66,7 @@ func (r Removals) AddEvents(events []corev1.Event, cluster types.UID) {
 }
 
 func (r Removals) add(result string, names []string) {
-	if result != Done {
+	if result != inspect.ActionDone {
 		return
 	}
 	for _, name := range names {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -51,7 +52,7 @@ func TestEveryActionOfAChangingCommandHasAnAuditLine(t *testing.T) {
 			for _, e := range g.Audited() {
 				counts[e.Action]++
 				want := audit.Run{RunID: "run1", Who: "me@here pid 1", Context: "test", Namespace: "fdb", Cluster: "sample", UID: "1", Command: tc.command, Typed: strings.TrimSuffix(tc.command, " -n fdb --context test"), Reason: tc.reason}
-				if e.Run != want || e.Result != audit.Done || e.Words == "" || e.Time.IsZero() {
+				if e.Run != want || e.Result != inspect.ActionDone || e.Words == "" || e.Time.IsZero() {
 					t.Fatalf("line %+v", e)
 				}
 			}

@@ -3,15 +3,16 @@ package monitor
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 )
 
 // mostFinished is how many runs that have ended are shown: frames are recorded.
 const mostFinished = 10
 
 // recordedRuns returns the runs that Events of the cluster record, the newest first.
-func (e *poller) recordedRuns(events []corev1.Event) []history.Item {
+func (e *poller) recordedRuns(events []corev1.Event) []inspect.Run {
 	if e.seen.Cluster == nil {
 		return nil
 	}
@@ -21,12 +22,12 @@ func (e *poller) recordedRuns(events []corev1.Event) []history.Item {
 			own = append(own, event)
 		}
 	}
-	return history.Join(history.Input{UID: e.seen.Cluster.UID, Events: own})
+	return audit.Records{UID: e.seen.Cluster.UID, Events: own}.Runs()
 }
 
 // finished returns the runs that have ended: all but that of the active operation.
-func (e *poller) finished() []inspect.FinishedRun {
-	var all []inspect.FinishedRun
+func (e *poller) finished() []frame.FinishedRun {
+	var all []frame.FinishedRun
 	for _, run := range e.runs {
 		if o := e.lease.Operation; o != nil && e.lease.OperationActive && o.ID == run.RunID {
 			continue
@@ -34,9 +35,8 @@ func (e *poller) finished() []inspect.FinishedRun {
 		if len(all) == mostFinished {
 			break
 		}
-		all = append(all, inspect.FinishedRun{
-			ID: run.RunID, Command: run.Command, User: run.User, Reason: run.Reason, Since: run.Since.UTC(), Until: run.Until.UTC(), Actions: run.Actions, Failed: run.Failed,
-		})
+		run.Since, run.Until, run.Steps = run.Since.UTC(), run.Until.UTC(), nil
+		all = append(all, frame.FinishedRun{ID: run.RunID, Run: run})
 	}
 	return all
 }

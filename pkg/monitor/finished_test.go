@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
@@ -13,9 +13,9 @@ import (
 func TestRunsThatEndedAreShownBesideTheActiveOperation(t *testing.T) {
 	e := &poller{observed: newObserved(time.Second)}
 	for i := range 12 {
-		e.runs = append(e.runs, history.Item{RunID: "run" + strconv.Itoa(i), User: "ann@laptop", Actions: 3})
+		e.runs = append(e.runs, inspect.Run{RunID: "run" + strconv.Itoa(i), User: "ann@laptop", Actions: 3, Steps: make([]inspect.RunStep, 3)})
 	}
-	if all := e.finished(); len(all) != mostFinished || all[0].ID != "run0" || all[0].User != "ann@laptop" || all[0].Actions != 3 {
+	if all := e.finished(); len(all) != mostFinished || all[0].ID != "run0" || all[0].User != "ann@laptop" || all[0].Actions != 3 || all[0].Steps != nil {
 		t.Errorf("%d runs: %+v", len(all), all)
 	}
 	e.lease.Operation, e.lease.OperationActive = &reconcile.Operation{ID: "run0"}, true

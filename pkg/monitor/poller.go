@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -69,7 +68,7 @@ type observed struct {
 	sharedAt      time.Time
 	unread        string // why exclusions or locks could not be read
 	eventList     []corev1.Event
-	runs          []history.Item // those that Events record
+	runs          []inspect.Run // those that Events record
 	plan          *planned.PlanView
 	foresight     foresight
 	why           *why.Report

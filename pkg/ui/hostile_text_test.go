@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -41,7 +40,7 @@ var renderers = map[string]any{
 	"ui.WriteAccess": ui.WriteAccess, "ui.WriteBackupDescription": ui.WriteBackupDescription, "ui.WriteBackupList": ui.WriteBackupList, "ui.WriteBackupStatus": ui.WriteBackupStatus, "ui.WriteCan": ui.WriteCan,
 	"ui.WriteClusterDescription": ui.WriteClusterDescription, "ui.WriteConfiguration": ui.WriteConfiguration, "ui.WriteConnectionStringDrift": ui.WriteConnectionStringDrift, "ui.WriteCoordinatorDiagnosis": ui.WriteCoordinatorDiagnosis,
 	"ui.WriteEvacuation": ui.WriteEvacuation, "ui.WriteGroupDescription": ui.WriteGroupDescription, "process groups": writeList[inspect.GroupListView],
-	"history": writeList[history.View], "operations": writeList[inspect.OperationListView], "ui.WriteKinds": ui.WriteKinds, "ui.WriteLeftovers": ui.WriteLeftovers, "ui.WriteLocks": ui.WriteLocks, "ui.WriteLog": ui.WriteLog, "ui.WriteMaintenance": ui.WriteMaintenance, "ui.WriteMap": writeMap, "nodes": writeList[inspect.NodeListView], "coordinators": writeList[inspect.CoordinatorListView], "events": writeList[inspect.EventListView], "exclusion status": writeList[inspect.ExclusionStatusView], "exclusions": writeList[lists.ExclusionListView],
+	"history": writeList[inspect.HistoryView], "operations": writeList[inspect.OperationListView], "ui.WriteKinds": ui.WriteKinds, "ui.WriteLeftovers": ui.WriteLeftovers, "ui.WriteLocks": ui.WriteLocks, "ui.WriteLog": ui.WriteLog, "ui.WriteMaintenance": ui.WriteMaintenance, "ui.WriteMap": writeMap, "nodes": writeList[inspect.NodeListView], "coordinators": writeList[inspect.CoordinatorListView], "events": writeList[inspect.EventListView], "exclusion status": writeList[inspect.ExclusionStatusView], "exclusions": writeList[lists.ExclusionListView],
 	"ui.WriteOperationStatus": ui.WriteOperationStatus, "ui.WritePlan": ui.WritePlan, "processes": writeList[lists.ProcessListView], "clients": writeList[lists.ClientListView], "ui.WriteProgress": ui.WriteProgress, "ui.WriteRecoveryPlan": ui.WriteRecoveryPlan,
 	"ui.WriteRecoveryReport": ui.WriteRecoveryReport, "ui.WriteRecoveryVerification": ui.WriteRecoveryVerification, "ui.WriteRestoreStatus": ui.WriteRestoreStatus, "ui.WriteRun": ui.WriteRun, "ui.WriteStatus": ui.WriteStatus, "clusters": writeList[inspect.StatusListView], "backups": writeList[lists.BackupListView], "backups in stores": writeList[lists.BackupsInStore],
 	"ui.WriteTree": ui.WriteTree, "ui.WriteVersion": ui.WriteVersion, "ui.WriteWait": ui.WriteWait, "ui.WriteWhy": ui.WriteWhy, "ui.WriteWhyList": ui.WriteWhyList, "ui.WriteWhyListTable": ui.WriteWhyListTable, "ui.WriteWhyTable": ui.WriteWhyTable,

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
@@ -63,7 +62,7 @@ func Kinds() []Kind {
 		{Name: "ExclusionList", PrintedBy: "get exclusions", Document: lists.ExclusionListView{}},
 		{Name: "ExclusionStatus", PrintedBy: "exclusion status", Document: inspect.ExclusionStatusView{}},
 		{Name: "Frame", PrintedBy: "watch --record, one per line", Document: frame.Frame{}},
-		{Name: "History", PrintedBy: "history", Document: history.View{}},
+		{Name: "History", PrintedBy: "history", Document: inspect.HistoryView{}},
 		{Name: "KindList", PrintedBy: "schema", Document: KindListView{}},
 		{Name: "LockList", PrintedBy: "get locks", Document: inspect.LockListView{}},
 		{Name: "LogEntry", PrintedBy: "logs, one per line", Document: logs.Entry{}},

@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -95,7 +94,7 @@ func (o StatusOptions) operation(v inspect.OperationView) string {
 }
 
 // WriteRun prints the actions of one run.
-func WriteRun(w io.Writer, i history.Item, o ListOptions) error {
+func WriteRun(w io.Writer, i inspect.Run, o ListOptions) error {
 	layout.Entry(w, "command:  ", i.Command)
 	layout.Entry(w, "user:     ", i.Who)
 	if i.Reason != "" {

@@ -10,19 +10,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // History returns what `history` shows.
-func (g *Given) History(args ...string) history.View {
+func (g *Given) History(args ...string) inspect.HistoryView {
 	g.T.Helper()
 	if code := g.Run(append([]string{"history", "sample", "-o", "json"}, args...)...); code != exit.ExitDone {
 		g.T.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
-	var v history.View
+	var v inspect.HistoryView
 	if err := json.Unmarshal(g.Out.Bytes(), &v); err != nil {
 		g.T.Fatal(err)
 	}

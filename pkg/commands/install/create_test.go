@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -234,7 +235,7 @@ func TestEveryCreatedObjectHasAnAuditLine(t *testing.T) {
 	counts := map[string]int{}
 	for _, e := range g.audited(t) {
 		counts[e.Action+" "+e.Cluster]++
-		if e.Stage != stageInstall || e.Result != audit.Done || e.Subject == "" || !strings.HasPrefix(e.Command, "kubectl fdb ") {
+		if e.Stage != stageInstall || e.Result != inspect.ActionDone || e.Subject == "" || !strings.HasPrefix(e.Command, "kubectl fdb ") {
 			t.Errorf("line %+v", e)
 		}
 	}

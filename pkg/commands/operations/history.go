@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -55,7 +54,7 @@ recorded in either. Runs on another cluster of the same name are omitted.`,
   kubectl fdb history sample-cluster --run latest`,
 	})
 	o.AddView(cmd, env, o.view)
-	o.AddSorting(cmd, history.View{})
+	o.AddSorting(cmd, inspect.HistoryView{})
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
 	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
 	return cmd
@@ -89,8 +88,8 @@ func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.N
 }
 
 // chosen returns the run of --run.
-func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
-	at := slices.IndexFunc(items, func(i history.Item) bool { return o.run == latest || i.RunID == o.run })
+func (o *historyOptions) chosen(items []inspect.Run) ([]inspect.Run, error) {
+	at := slices.IndexFunc(items, func(i inspect.Run) bool { return o.run == latest || i.RunID == o.run })
 	if at < 0 {
 		return nil, exit.Usagef("run %q not found among the %s that are recorded%s", o.run, phrase.Count(len(items), "run"), session.OrMeant(o.run, idsOf(items)))
 	}
@@ -98,7 +97,7 @@ func (o *historyOptions) chosen(items []history.Item) ([]history.Item, error) {
 }
 
 // idsOf returns the ID of each run, and the word for the latest.
-func idsOf(items []history.Item) []string {
+func idsOf(items []inspect.Run) []string {
 	ids := []string{latest}
 	for _, i := range items {
 		ids = append(ids, i.RunID)
@@ -107,14 +106,14 @@ func idsOf(items []history.Item) []string {
 }
 
 // read joins all records. One that cannot be read is a warning, as long as another can be.
-func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (history.View, error) {
+func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.NamespacedName) (inspect.HistoryView, error) {
 	of, err := clusterOf(ctx, env, key)
 	if err != nil {
-		return history.View{}, err
+		return inspect.HistoryView{}, err
 	}
 	now := env.Clock.Now()
-	v := history.View{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
-	in := history.Input{UID: of.UID}
+	v := inspect.HistoryView{Document: inspect.NewDocument("History", env.Metadata(key), now, inspect.SourceLive)}
+	in := audit.Records{UID: of.UID}
 	if o.since > 0 {
 		in.After = now.Add(-o.since)
 	}
@@ -136,7 +135,7 @@ func (o *historyOptions) read(ctx context.Context, env *session.Env, key types.N
 	if lease.OperationActive {
 		in.Operation = lease.Operation
 	}
-	v.Items = history.Join(in)
+	v.Items = in.Runs()
 	if unproven := withoutUID(v.Items); len(unproven) > 0 {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s without the UID of the cluster, which changed a cluster of this name that may be another one: %s", phrase.Count(len(unproven), "run"), phrase.Some(unproven, 10)))
 	}
@@ -157,7 +156,7 @@ func clusterOf(ctx context.Context, env *session.Env, key types.NamespacedName) 
 }
 
 // withoutUID returns the runs of which it is unknown whether they changed this cluster.
-func withoutUID(items []history.Item) []string {
+func withoutUID(items []inspect.Run) []string {
 	var runs []string
 	for _, i := range items {
 		if i.UID == "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit/history"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -36,7 +36,7 @@ func TestHistoryReadsOwnRunsFromTheFileAndOthersFromEvents(t *testing.T) {
 		t.Fatalf("own %+v, of others %+v", own.Items, others.Items)
 	}
 	a, b := own.Items[0], others.Items[0]
-	if a.Source != history.SourceFile || b.Source != history.SourceEvents {
+	if a.Source != inspect.RunFromFile || b.Source != inspect.RunFromEvents {
 		t.Errorf("sources: %s, %s", a.Source, b.Source)
 	}
 	last := b.Steps[len(b.Steps)-1] // in this test the creation is of the same run

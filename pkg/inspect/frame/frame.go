@@ -26,7 +26,7 @@ type Frame struct {
 	// reported; absent without either.
 	Operation *inspect.OperationView `json:"operation,omitempty"`
 	// Finished are the runs of all users that have ended, the newest first, as far as Events of the cluster record them.
-	Finished []inspect.FinishedRun `json:"finished,omitempty"`
+	Finished []FinishedRun `json:"finished,omitempty"`
 	// Backups are as of their last read; absent before the first.
 	Backups *inspect.ClusterBackupsView `json:"backups,omitempty"`
 	// Workload is the load of the database; absent without a status document.
@@ -37,6 +37,13 @@ type Frame struct {
 	Why  *why.Report       `json:"why"`
 	// Sources are where the facts were read from, and with what result.
 	Sources []Source `json:"sources"`
+}
+
+// FinishedRun is a run that has ended, without its steps.
+type FinishedRun struct {
+	// ID is the ID of the run.
+	ID string `json:"id"`
+	inspect.Run
 }
 
 // IsOfAnother reports whether a frame is of another cluster of the same name than one with this UID. An unknown UID is no proof.

@@ -23,7 +23,7 @@ type Input struct {
 	// Events are all of the namespace.
 	Events []corev1.Event
 	// Finished are the runs that Events record.
-	Finished []inspect.FinishedRun
+	Finished []FinishedRun
 	// Plan and Why are of the last preview; nil before there was one.
 	Plan *planned.PlanView
 	Why  *why.Report

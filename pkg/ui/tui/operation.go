@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -102,12 +103,13 @@ func (s clusterView) aboutReplacement(i int) []line {
 func (s clusterView) finishedRows() []row {
 	var rows []row
 	for _, run := range s.snapshot().Finished {
-		rows = append(rows, listed(inspect.FinishedColumns, run, row{key: "run " + run.ID, tone: run.Tone(), more: func(s clusterView) []line { return s.aboutRun(run) }}))
+		run.RunID = run.ID // which recordings of earlier releases do not have
+		rows = append(rows, listed(inspect.RunColumns, run.Run, row{key: "run " + run.ID, tone: run.Tone(), more: func(s clusterView) []line { return s.aboutRun(run) }}))
 	}
 	return rows
 }
 
-func (s clusterView) aboutRun(run inspect.FinishedRun) []line {
+func (s clusterView) aboutRun(run frame.FinishedRun) []line {
 	lines := []line{heading("run " + run.ID), fact("command", run.Command), fact("user", run.User), fact("reason", phrase.Or(run.Reason, phrase.Nothing)), fact("ended", s.moment(run.Until)), fact("actions", fmt.Sprint(run.Actions))}
 	if run.Failed > 0 {
 		lines = append(lines, factIn(bad, "failed", fmt.Sprint(run.Failed)))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
@@ -34,12 +35,12 @@ func TestTheDashboardShowsAnOperationAndThoseThatEnded(t *testing.T) {
 		ID: "r7", Command: "replace sample storage-1 storage-2 --wait", Holder: "alice@laptop process 7", User: "alice@laptop", Since: ago(3 * time.Minute), Seen: ago(10 * time.Second), Active: true,
 		Progress: reconcile.OperationProgress{Passes: 4, Actions: 9, Targets: 2, Replacements: []reconcile.Replacement{moving("storage-1")}, ReplacementsTotal: 1, FullyReplicated: new(true), Zones: new(1)},
 	}
-	f.Finished = []inspect.FinishedRun{{ID: "r6", Command: "kubectl fdb restart sample", User: "bob@desk", Reason: "CHG-41", Since: *ago(9 * time.Minute), Until: *ago(7 * time.Minute), Actions: 12}}
+	f.Finished = []frame.FinishedRun{{ID: "r6", Run: inspect.Run{Command: "kubectl fdb restart sample --context lab", Typed: "kubectl fdb restart sample", User: "bob@desk", Reason: "CHG-41", Since: *ago(9 * time.Minute), Until: *ago(7 * time.Minute), Actions: 12}}}
 	view := pressed(shown(t, 160, 40, Options{}, entry(f)), "8").View()
 	for _, want := range []string{
 		"operation for 3m: replace sample storage-1 storage-2 --wait, by alice@laptop · at least 50s left · 0 of 2 done · 9 actions in 4 passes · fully replicated",
 		"storage-1  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include",
-		"storage-1      draining", "bob@desk", "kubectl fdb restart sample", "CHG-41",
+		"storage-1      draining", "7m ago", "bob@desk", "kubectl fdb restart sample", "CHG-41",
 	} {
 		if !strings.Contains(view, want) {
 			t.Errorf("%q is missing in\n%s", want, view)

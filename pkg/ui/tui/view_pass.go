@@ -17,7 +17,7 @@ func passPage(s clusterView) page {
 	if o := s.running(); o != nil {
 		p = s.withOperation(p, *o)
 	}
-	p.addList(titles(inspect.FinishedColumns), s.finishedRows())
+	p.addList(titles(inspect.RunColumns), s.finishedRows())
 	return p
 }
 
