@@ -74,8 +74,9 @@ func start(kubeconfig *string, flags ...string) (down func(), err error) {
 	return down, applyCRDs(*kubeconfig)
 }
 
-// lazyCollector makes a sandbox collect garbage less often, below a gigabyte: that is a quarter of its processor time.
-var lazyCollector = []string{"GOGC=400", "GOMEMLIMIT=1GiB"}
+// lazyCollector makes a sandbox collect garbage less often: below a gigabyte, of which the shared one keeps most, a quarter
+// of its processor time was that.
+var lazyCollector = []string{"GOGC=400", "GOMEMLIMIT=2GiB"}
 
 // shortDir creates a directory with a short path: sockets of a sandbox live below it.
 func shortDir() (string, error) { return os.MkdirTemp("", "e2e") }
