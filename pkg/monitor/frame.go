@@ -161,5 +161,5 @@ func (e *poller) decide(ctx context.Context, seen plan.Snapshot, facts inspect.F
 		return view, report, last, err
 	}
 	e.env.Lookup().WithNodes(ctx, &facts)
-	return view, why.NewReport(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), next, nil
+	return view, why.NewReportWithGroups(e.env.Metadata(e.key), why.Input{Facts: facts, Plan: view, Commands: e.env.Commands()}), next, nil
 }

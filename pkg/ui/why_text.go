@@ -23,6 +23,12 @@ type WhyOptions struct {
 // summary to its root cause.
 func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	p := &whyPage{w: w, o: o}
+	p.report(v)
+	return p.err
+}
+
+func (p *whyPage) report(v why.Report) {
+	o := p.o
 	p.headline(v)
 	if v.Pause != nil && v.AsOf != nil {
 		p.printf("%s %s\n", o.in(yellow, "paused:"), v.Pause.Text(*v.AsOf))
@@ -39,7 +45,6 @@ func WriteWhy(w io.Writer, v why.Report, o WhyOptions) error {
 	if v.Outage != nil {
 		p.outage(*v.Outage)
 	}
-	return p.err
 }
 
 // outage prints the cause once more at the end, where a terminal stops, and what to do about it.
@@ -79,9 +84,14 @@ func (p *whyPage) headline(v why.Report) {
 
 // entry prints a text after its label.
 func (p *whyPage) entry(label, text string) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, layout.Labeled(label, text, layout.Width(p.w)))
+	if p.err != nil {
+		return
 	}
+	width := layout.Width(p.w)
+	if p.unbroken {
+		width = 0
+	}
+	_, p.err = fmt.Fprintln(p.w, layout.Labeled(label, text, width))
 }
 
 // whyReportHeadline returns the summary without the name that precedes it.
@@ -96,6 +106,8 @@ type whyPage struct {
 	w   io.Writer
 	o   WhyOptions
 	err error
+	// unbroken is true where the reader breaks lines that are too long.
+	unbroken bool
 }
 
 func (p *whyPage) printf(format string, args ...any) {
@@ -106,11 +118,16 @@ func (p *whyPage) printf(format string, args ...any) {
 
 func (p *whyPage) chain(c why.Chain) {
 	p.printf("\n")
-	p.entry("", fmt.Sprintf("%s  %s%s  %s", p.o.in(bold, phrase.Some(c.Subjects, inspect.MostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State))))
-	p.links(c.Reasons, " ")
+	p.causes(c)
 	for _, command := range c.Next {
 		p.entry(" "+p.o.in(bold, "next:")+" ", command)
 	}
+}
+
+// causes prints a chain without what to do next.
+func (p *whyPage) causes(c why.Chain) {
+	p.entry("", fmt.Sprintf("%s  %s%s  %s", p.o.in(bold, phrase.Some(c.Subjects, inspect.MostNamed)), c.Summary, p.since(c.Since), p.o.in(colorOfWhy(c.State), string(c.State))))
+	p.links(c.Reasons, " ")
 }
 
 // links prints reasons, and below each its own reasons.

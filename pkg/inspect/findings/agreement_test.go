@@ -2,6 +2,7 @@ package findings_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -28,6 +29,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/stagestest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
@@ -247,6 +249,36 @@ func (a answers) agree(t *testing.T) {
 	a.problemsAreFindings(t)
 	a.metricsCountFindings(t)
 	a.stateHasRules(t)
+	a.groupsHaveTheirReports(t)
+}
+
+// groupsHaveTheirReports requires that a frame, also a recorded one, has what why prints about each process group.
+func (a answers) groupsHaveTheirReports(t *testing.T) {
+	t.Helper()
+	in := why.Input{Facts: a.facts, Commands: commands}
+	text, err := json.Marshal(why.NewReportWithGroups(meta, in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded why.Report
+	if err := json.Unmarshal(text, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range a.facts.Groups() {
+		in.Only = []v1beta2.ProcessGroupID{g.ProcessGroupID}
+		if diff := cmp.Diff(a.printed(t, why.NewReport(meta, in)), a.printed(t, recorded.About(string(g.ProcessGroupID)))); diff != "" {
+			t.Errorf("why %s, and the dashboard:\n%s", g.ProcessGroupID, diff)
+		}
+	}
+}
+
+func (a answers) printed(t *testing.T, v why.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := ui.WriteWhy(&b, v, ui.WhyOptions{ListOptions: ui.ListOptions{Now: a.facts.Now}}); err != nil {
+		t.Fatal(err)
+	}
+	return string(v.State) + " " + b.String()
 }
 
 // cause returns the code of the first reason of a process group that has one.

@@ -3,10 +3,12 @@ package why
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -33,6 +35,9 @@ type Report struct {
 	Rollout *inspect.RolloutView `json:"rollout,omitempty"`
 	// Outage is why the database is unavailable, and how to end that; absent while it is available.
 	Outage *OutageView `json:"outage,omitempty"`
+	// Groups are the reports of single process groups, where they have other items than those of this one about the
+	// database. Only frames of the dashboard have them.
+	Groups []GroupReport `json:"groups,omitempty"`
 }
 
 // State is what is required to reach the desired state.
@@ -129,8 +134,15 @@ type Input struct {
 
 // NewReport makes the document.
 func NewReport(m inspect.Metadata, in Input) Report {
-	w := why{Input: in, name: m.Cluster, subject: subjectCluster, reported: map[plan.StageName]bool{}}
-	return w.report(m, w.chains(inspect.NewStatusView(m, in.Facts)))
+	return newWhy(m, in).report(m, inspect.NewStatusView(m, in.Facts))
+}
+
+func newWhy(m inspect.Metadata, in Input) *why {
+	return &why{Input: in, name: m.Cluster, subject: subjectCluster, reported: map[plan.StageName]bool{}, found: sync.OnceValue(in.Findings)}
+}
+
+func (w *why) report(m inspect.Metadata, status inspect.StatusView) Report {
+	return w.reportOf(m, w.chains(status))
 }
 
 // NewResourceWhyReport makes the document of one backup or restore, whatever else the input
@@ -151,18 +163,13 @@ func NewResourceWhyReport(m inspect.Metadata, in Input) Report {
 	if len(chains) == 0 {
 		chains = w.doubtful()
 	}
-	return w.report(m, inOrder(chains))
+	return w.reportOf(m, inOrder(chains))
 }
 
-func (w *why) report(m inspect.Metadata, items []Chain) Report {
+func (w *why) reportOf(m inspect.Metadata, items []Chain) Report {
 	markRepeated(items)
-	v := Report{Document: inspect.NewDocument("WhyReport", m, w.Now, inspect.SourceLive), State: Ready, Next: []string{}, Items: items}
+	v := Report{Document: inspect.NewDocument("WhyReport", m, w.Now, inspect.SourceLive), State: worstOf(items), Next: []string{}, Items: items}
 	v.Warnings = append(append(v.Warnings, w.Warnings...), w.UnreadBackups()...)
-	for _, c := range v.Items {
-		if c.State.grade() > v.State.grade() {
-			v.State = c.State
-		}
-	}
 	v.Outage = w.outage
 	if w.Cluster != nil {
 		v.Pause = inspect.NewPauseView(w.Facts)
@@ -184,6 +191,8 @@ type why struct {
 	reported map[plan.StageName]bool
 	// outage is that of the database; nil for none.
 	outage *OutageView
+	// found are the findings about the cluster.
+	found func() []findings.Finding
 }
 
 // Ranks of chains: what explains others comes first.
@@ -216,7 +225,7 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 		backups := w.ofBackups()
 		chains = slices.Concat(chains, w.failures(), w.holds(), backups, w.restricted(status, backups), w.degraded(status))
 	}
-	chains = append(chains, w.findingsBeside(w.Findings(), chains)...)
+	chains = append(chains, w.findingsBeside(w.found(), chains)...)
 	chains = append(chains, w.actionsBeside(chains)...)
 	return inOrder(alikeOnce(chains))
 }
@@ -347,7 +356,7 @@ func (l Link) Text() string {
 // nothing returns the summary of a report without chains.
 func (w *why) nothing() string {
 	if len(w.Only) > 0 {
-		return "nothing blocks " + phrase.Some(w.Only, inspect.MostNamed) + ", and no action is pending"
+		return nothingBlocks(w.Only...)
 	}
 	if w.subject != subjectCluster {
 		return "nothing is blocked, and no action is pending"

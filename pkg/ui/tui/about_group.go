@@ -4,14 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -42,7 +38,7 @@ func (s clusterView) aboutGroup(id string) []line {
 	lines = append(lines, s.conditionLines(g)...)
 	lines = append(lines, s.locationOf(g)...)
 	lines = append(lines, s.databaseOf(g)...)
-	lines = append(lines, s.whyOf(id, heading("Why"))...)
+	lines = append(lines, s.causesOf(id, heading("Why"))...)
 	return append(lines, commandLines(s.commandsFor(g)...)...)
 }
 
@@ -75,7 +71,7 @@ func (s clusterView) aside(r row) []line {
 	if r.group != "" {
 		return slices.Concat(s.planOf(r.group), s.eventLines(r.group))
 	}
-	return s.whyOf("", heading("What blocks "+s.cluster()))
+	return s.causesOf("", heading("What blocks "+s.cluster()))
 }
 
 // locationOf returns where the processes of a group run.
@@ -138,8 +134,10 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 			}
 		}
 	}
-	for _, c := range s.chainsOf(g.ID) {
-		add(c.Next...)
+	if report := s.whyReport(g.ID); report != nil {
+		for _, c := range report.Items {
+			add(c.Next...)
+		}
 	}
 	add(s.o.fdb("describe", "process-group", s.cluster(), g.ID))
 	if g.PodPhase != "" {
@@ -149,139 +147,4 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands
-}
-
-// maxNamed is the maximum number of names that a heading lists; others are counted.
-const maxNamed = 3
-
-// chainsOf returns the chains of a process group; all of them for no group.
-func (s clusterView) chainsOf(id string) []why.Chain {
-	v := s.snapshot().Why
-	if v == nil {
-		return nil
-	}
-	var chains []why.Chain
-	for _, c := range v.Items {
-		if id == "" || slices.Contains(c.Subjects, id) {
-			chains = append(chains, c)
-		}
-	}
-	return chains
-}
-
-// whyOf returns what blocks a process group beside its other details, which have the commands, or the cluster for no group.
-func (s clusterView) whyOf(id string, head line) []line {
-	if id == "" {
-		return s.whyInFull(id, head)
-	}
-	return s.whyWith(id, head, func(why.Chain) []line { return nil })
-}
-
-// whyInFull returns what blocks a process group, or the cluster for no group, and what to do next.
-func (s clusterView) whyInFull(id string, head line) []line { return s.whyWith(id, head, nextLines) }
-
-// whyWith goes from the state down to its cause, and ends each chain with what to do next.
-func (s clusterView) whyWith(id string, head line, next func(why.Chain) []line) []line {
-	lines := []line{head}
-	report := s.snapshot().Why
-	if report == nil {
-		return append(lines, styledLine(faint, "  unknown: no preview of a pass yet"))
-	}
-	chains := s.chainsOf(id)
-	for _, c := range chains {
-		lines = append(append(lines, s.chainLines(c)...), next(c)...)
-	}
-	if len(chains) == 0 && s.isUnknown(id) {
-		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the database does not answer now")})
-	} else if len(chains) == 0 && s.changedAfter(id, report.AsOf) {
-		lines = append(lines, line{styled(unsure, "  "+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
-	} else if len(chains) == 0 {
-		lines = append(lines, styledLine(plain, "  nothing blocks it"))
-	}
-	if id == "" && report.Outage != nil {
-		lines = append(lines, outageLines(*report.Outage)...)
-	}
-	return append(lines, styledLine(faint, "  previewed "+s.age(report.AsOf)+" ago"))
-}
-
-// isUnknown reports whether the state of a process group is unknown, or of any for no group.
-func (s clusterView) isUnknown(id string) bool {
-	return slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
-		return (id == "" || g.ID == id) && (g.ConditionsUnknown || g.Processes == nil)
-	})
-}
-
-// changedAfter reports whether a process group, or any for no group, got into its state after a
-// time: a preview of that time does not have it.
-func (s clusterView) changedAfter(id string, at *time.Time) bool {
-	return at != nil && slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
-		return (id == "" || g.ID == id) && slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Since != nil && c.Since.After(*at) })
-	})
-}
-
-// chainLines returns a chain without what to do next.
-func (s clusterView) chainLines(c why.Chain) []line {
-	t := toneOfWhy(c.State)
-	state := phrase.Some(c.Subjects, maxNamed) + " " + c.Summary
-	if c.Since != nil {
-		state += ", for " + s.age(c.Since)
-	}
-	lines := []line{{styled(t, "  "+t.Mark()+" "), styled(t, string(c.State)+"  "), styled(plain, state)}}
-	return append(lines, s.linkLines(c.Reasons, "    ")...)
-}
-
-func nextLines(c why.Chain) []line {
-	var lines []line
-	for _, next := range c.Next {
-		lines = append(lines, line{styled(faint, "    next: "), styled(toneOfHint(next), next)})
-	}
-	return lines
-}
-
-// outageLines returns what to do about an outage.
-func outageLines(v why.OutageView) []line {
-	lines := []line{{styled(strong, "  What to do: "), styled(bad, v.Text())}}
-	for i, s := range v.Steps {
-		lines = append(lines, styledLine(plain, fmt.Sprintf("  %d. %s", i+1, s.Message)), line{styled(plain, "     "), styled(paint.Command, s.Command)})
-	}
-	return lines
-}
-
-// toneOfHint is that of a command to copy, or of a sentence.
-func toneOfHint(hint string) tone {
-	if layout.IsCommand(hint) {
-		return paint.Command
-	}
-	return plain
-}
-
-func (s clusterView) linkLines(links []why.Link, indent string) []line {
-	var lines []line
-	for _, l := range links {
-		words := strings.Join(slices.DeleteFunc([]string{string(l.Stage), l.Subject, string(l.Gate)}, func(w string) bool { return w == "" }), " ")
-		if words != "" {
-			words += ": "
-		}
-		what := words + l.Message
-		if l.Since != nil {
-			what += ", for " + s.age(l.Since)
-		}
-		lines = append(lines, line{styled(faint, indent+"└ "), styled(plain, what)})
-		if l.Have != "" || l.Need != "" {
-			lines = append(lines, line{styled(faint, indent+"  "), styled(plain, "have "+phrase.Or(l.Have, phrase.UnknownCell)+", need "+phrase.Or(l.Need, phrase.UnknownCell))})
-		}
-		lines = append(lines, s.linkLines(l.Reasons, indent+"   ")...)
-	}
-	return lines
-}
-
-func toneOfWhy(state why.State) tone {
-	switch state {
-	case why.Ready:
-		return good
-	case why.Waiting:
-		return warn
-	default:
-		return bad
-	}
 }

@@ -292,7 +292,7 @@ func TestTheWhyPaneIsUnknownWhileThePreviewIsOutdated(t *testing.T) {
 		want      string
 	}{
 		"before the condition": {3 * time.Minute, "unknown: the state is newer than the preview"},
-		"after it":             {20 * time.Second, "nothing blocks it"},
+		"after it":             {20 * time.Second, ", and no action is pending"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

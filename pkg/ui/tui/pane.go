@@ -92,7 +92,7 @@ func (m model) paneText(s clusterView, p pane) []line {
 		if p.group == "" {
 			head = heading("What blocks " + m.name())
 		}
-		return append(s.whyInFull(p.group, head), commandLines(s.o.fdb("why", s.cluster(), p.group))...)
+		return append(s.whyLines(p.group, m.width, head), commandLines(s.o.fdb("why", s.cluster(), p.group))...)
 	case paneEvents:
 		return s.eventsOf(p.group)
 	case paneDiff:

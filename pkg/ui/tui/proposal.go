@@ -14,15 +14,7 @@ const indent = "  "
 
 // planText returns a plan as the command prints it.
 func planText(v planned.PlanView, width int) []line {
-	var lines []line
-	for _, pieces := range ui.PlanLines(v, width-len(indent)) {
-		l := line{styled(plain, indent)}
-		for _, p := range pieces {
-			l = append(l, styled(p.Tone, p.Text))
-		}
-		lines = append(lines, l)
-	}
-	return lines
+	return reportLines(ui.PlanLines(v, width-len(indent)))
 }
 
 // proposalLines returns what a command would do, as the command itself prints it.

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
-	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -149,34 +147,5 @@ func TestTheDashboardHistoryIsLimited(t *testing.T) {
 	}
 	if n := len(m.history().states); n != maxStates {
 		t.Errorf("%d states are kept", n)
-	}
-}
-
-// Numbers stand apart from the sentence: a reader finds them without searching it.
-func TestTheDashboardShowsHaveAndNeedOfAFailedGate(t *testing.T) {
-	s := shown(t, 100, 46, Options{}).clusterView()
-	tests := map[string]struct {
-		link why.Link
-		want []string
-	}{
-		"a check of numbers": {
-			link: why.Link{Gate: plan.GateBudget, Have: "3", Need: "5", Message: "are enough up?"},
-			want: []string{"└ G-BUDGET: are enough up?", "  have 3, need 5"},
-		},
-		"a check without numbers": {
-			link: why.Link{Gate: plan.GateReplicas, Message: "is data distribution healthy? it is not"},
-			want: []string{"└ G-REPL: is data distribution healthy? it is not"},
-		},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, l := range s.linkLines([]why.Link{tc.link}, "") {
-				got = append(got, l.Text())
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
 	}
 }

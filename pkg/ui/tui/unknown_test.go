@@ -199,7 +199,7 @@ func dishonest(k knowledge, f *frame.Frame) string {
 				return fmt.Sprintf("view %s with row %s: %s", v.name, r.key, text)
 			}
 			if v.name == "groups" {
-				if text := claimIn(append(s.aboutGroup(r.key), s.whyInFull(r.key, heading("Why"))...)...); text != "" {
+				if text := claimIn(append(s.aboutGroup(r.key), s.whyLines(r.key, 100, heading("Why"))...)...); text != "" {
 					return fmt.Sprintf("details of %s: %s", r.key, text)
 				}
 			}
