@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 )
 
 // A list under a second name is a second place to look for the same answer. Backups and operations are in no
@@ -35,8 +35,8 @@ func TestTheListsOfAClusterAreUnderGetAlone(t *testing.T) {
 func TestWaitIsTheOnlyCommandThatWaitsForAState(t *testing.T) {
 	others := []string{"check", "operations follow", "recover verify"}
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, _ := session.Declared(cmd)
-		if waits := d.Waits || cmd.Flags().Lookup("wait") != nil; waits && d.Effect == session.EffectReads && path != "wait" && !slices.Contains(others, path) {
+		d, _ := declare.Of(cmd)
+		if waits := d.Waits || cmd.Flags().Lookup("wait") != nil; waits && d.Effect == declare.Reads && path != "wait" && !slices.Contains(others, path) {
 			t.Errorf("%s waits: it must be a condition of wait", path)
 		}
 	})

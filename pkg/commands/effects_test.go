@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 )
 
 // eachPath calls visit for every command but the root, with its path.
@@ -21,7 +21,7 @@ func eachPath(t *testing.T, visit func(path string, cmd *cobra.Command)) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		for _, child := range cmd.Commands() {
-			visit(session.PathOf(child), child)
+			visit(declare.PathOf(child), child)
 			walk(child)
 		}
 	}
@@ -31,17 +31,17 @@ func eachPath(t *testing.T, visit func(path string, cmd *cobra.Command)) {
 // A command without a declaration is no step and reads no dump: there is no default.
 func TestEveryCommandDeclaresItsEffect(t *testing.T) {
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, declared := session.Declared(cmd)
+		d, declared := declare.Of(cmd)
 		if !declared {
-			t.Errorf("%s declares no effect: it needs session.Declare", path)
+			t.Errorf("%s declares no effect: it needs declare.Command", path)
 		}
-		if changes := cmd.Flags().Lookup("dry-run") != nil; changes && d.Effect != session.EffectChanges {
+		if changes := cmd.Flags().Lookup("dry-run") != nil; changes && d.Effect != declare.Changes {
 			t.Errorf("%s has a dry run and declares that it %s", path, d.Effect)
 		}
-		if cmd.Flags().Lookup("yes") != nil && d.Effect != session.EffectChanges && d.Effect != session.EffectPrograms {
+		if cmd.Flags().Lookup("yes") != nil && d.Effect != declare.Changes && d.Effect != declare.Programs {
 			t.Errorf("%s can be approved and declares that it %s", path, d.Effect)
 		}
-		if d.Dumps && d.Effect != session.EffectReads {
+		if d.Dumps && d.Effect != declare.Reads {
 			t.Errorf("%s reads dumps and declares that it %s", path, d.Effect)
 		}
 	})
@@ -49,9 +49,9 @@ func TestEveryCommandDeclaresItsEffect(t *testing.T) {
 
 // A command without a group is not in the help, and one without a page is in no overview.
 func TestEveryCommandOfTheFirstLevelDeclaresItsGroupAndPages(t *testing.T) {
-	groups := session.Groups()
+	groups := declare.Groups()
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, _ := session.Declared(cmd)
+		d, _ := declare.Of(cmd)
 		if first := !strings.Contains(path, " "); first != (d.Group != "") || first != (len(d.Pages) > 0) {
 			t.Errorf("%s declares the group %q and the pages %q", path, d.Group, d.Pages)
 		}
@@ -64,7 +64,7 @@ func TestEveryCommandOfTheFirstLevelDeclaresItsGroupAndPages(t *testing.T) {
 // A command without permissions is missing from `auth role` and `auth can-i`, unless it declares that it has none.
 func TestEveryCommandDeclaresItsPermissions(t *testing.T) {
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, _ := session.Declared(cmd)
+		d, _ := declare.Of(cmd)
 		acts := cmd.HasExample()
 		if uses := d.Needs != nil || len(d.With) > 0; acts && uses == d.Local || !acts && (uses || d.Local) {
 			t.Errorf("%s declares permissions: %t, and that it is local: %t", path, uses, d.Local)
@@ -73,7 +73,7 @@ func TestEveryCommandDeclaresItsPermissions(t *testing.T) {
 }
 
 // needsOf returns all permissions that a command declares, with whatever words.
-func needsOf(d session.Declaration) (all []session.Requirement) {
+func needsOf(d declare.Declaration) (all []declare.Requirement) {
 	for _, needs := range append(slices.Collect(maps.Values(d.With)), d.Needs) {
 		if needs != nil {
 			all = append(all, needs()...)
@@ -85,8 +85,8 @@ func needsOf(d session.Declaration) (all []session.Requirement) {
 // What a command may do at the API server is declared a second time, by its permissions.
 func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, _ := session.Declared(cmd)
-		if d.Effect != session.EffectReads && d.Effect != session.EffectSaves {
+		d, _ := declare.Of(cmd)
+		if d.Effect != declare.Reads && d.Effect != declare.Saves {
 			return
 		}
 		for _, p := range needsOf(d) {
@@ -104,7 +104,7 @@ func TestCommandsThatDeclareToReadRequireNoPermissionToChange(t *testing.T) {
 func TestFlagsThatReachBeyondARunbookAreMarked(t *testing.T) {
 	inputs := []string{"plan", "output"}
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, _ := session.Declared(cmd)
+		d, _ := declare.Of(cmd)
 		if d.Endless || d.NoStep != "" {
 			return
 		}
@@ -113,7 +113,7 @@ func TestFlagsThatReachBeyondARunbookAreMarked(t *testing.T) {
 			for _, word := range []string{"file", "directory", "HOST:PORT"} {
 				beyond = beyond || f.Value.Type() == "string" && strings.Contains(strings.ReplaceAll(f.Usage, "trace files", ""), word)
 			}
-			if beyond && session.FitsSteps(cmd, f) && !slices.Contains(inputs, f.Name) {
+			if beyond && declare.FitsSteps(cmd, f) && !slices.Contains(inputs, f.Name) {
 				t.Errorf("%s --%s can be in a step: %s", path, f.Name, f.Usage)
 			}
 		})
@@ -125,7 +125,7 @@ func TestAStepHasNoFlagOfTheConnection(t *testing.T) {
 	root := commands.NewRoot(commandstest.NewGiven(t).Environment())
 	var fit []string
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if session.FitsSteps(root, f) {
+		if declare.FitsSteps(root, f) {
 			fit = append(fit, cmp.Or(f.Shorthand, f.Name))
 		}
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -73,7 +73,7 @@ func writeManifests(t *testing.T, dir string) {
 
 // endless reports whether a command goes on until it is ended, so that its own tests end it.
 func endless(cmd *cobra.Command) bool {
-	d, _ := session.Declared(cmd)
+	d, _ := declare.Of(cmd)
 	return d.Endless
 }
 

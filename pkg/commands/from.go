@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -28,7 +29,7 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 		return nil
 	}
 	if !readsDumps(cmd) {
-		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", session.PathOf(cmd), dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps(cmd.Root()), ", "))
+		return exit.Usage(fmt.Errorf("--from conflicts with %s: %s", declare.PathOf(cmd), dumps.ReadOnlyMessage), "commands that read a dump: "+strings.Join(commandsOfDumps(cmd.Root()), ", "))
 	}
 	if file == "" {
 		return exit.Usagef("--from must be the path of a dump")
@@ -47,8 +48,8 @@ func readFromDump(e *session.Env, cmd *cobra.Command) error {
 // readsDumps reports whether a command can read a dump. Whatever changes something must not seem to have
 // changed it, so only commands that declare to read can.
 func readsDumps(cmd *cobra.Command) bool {
-	d, _ := session.Declared(cmd)
-	return d.Dumps && d.Effect == session.EffectReads
+	d, _ := declare.Of(cmd)
+	return d.Dumps && d.Effect == declare.Reads
 }
 
 // commandsOfDumps returns the commands below a command that can read a dump.
@@ -56,7 +57,7 @@ func commandsOfDumps(parent *cobra.Command) []string {
 	var names []string
 	for _, cmd := range parent.Commands() {
 		if readsDumps(cmd) {
-			names = append(names, session.PathOf(cmd))
+			names = append(names, declare.PathOf(cmd))
 		}
 		names = append(names, commandsOfDumps(cmd)...)
 	}

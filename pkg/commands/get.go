@@ -6,6 +6,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/locks"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/nodes"
@@ -14,7 +15,7 @@ import (
 
 // newGet is the parent of the get commands. It does nothing by itself.
 func newGet(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md"}}, &cobra.Command{
 		Use:   "get KIND",
 		Short: "List the parts of a cluster",
 	})

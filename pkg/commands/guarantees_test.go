@@ -13,17 +13,17 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // eachChanging calls visit for every command that may change a cluster.
-func eachChanging(t *testing.T, visit func(path string, cmd *cobra.Command, d session.Declaration)) {
+func eachChanging(t *testing.T, visit func(path string, cmd *cobra.Command, d declare.Declaration)) {
 	t.Helper()
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		d, declared := session.Declared(cmd)
-		if declared && d.Effect != session.EffectReads && d.Effect != session.EffectSaves {
+		d, declared := declare.Of(cmd)
+		if declared && d.Effect != declare.Reads && d.Effect != declare.Saves {
 			visit(path, cmd, d)
 		}
 	})
@@ -31,22 +31,22 @@ func eachChanging(t *testing.T, visit func(path string, cmd *cobra.Command, d se
 
 // A change that could not be previewed, approved from a file or attributed would be one of its own kind.
 func TestEveryCommandThatChangesGivesTheGuaranteesOrDeclaresWhyNot(t *testing.T) {
-	eachChanging(t, func(path string, cmd *cobra.Command, d session.Declaration) {
-		for _, g := range session.Guarantees() {
+	eachChanging(t, func(path string, cmd *cobra.Command, d declare.Declaration) {
+		for _, g := range declare.Guarantees() {
 			why, lacks := d.Lacks[g]
-			switch gives := session.HasGuarantee(cmd, g); {
+			switch gives := declare.HasGuarantee(cmd, g); {
 			case gives && lacks:
 				t.Errorf("%s has --%s, and declares that it cannot: %s", path, g, why)
 			case !gives && why == "":
-				t.Errorf("%s has no --%s, and declares no reason: Lacks of session.Declare", path, g)
+				t.Errorf("%s has no --%s, and declares no reason: Lacks of declare.Command", path, g)
 			}
 		}
-		if dry := cmd.Flags().Lookup("dry-run"); session.HasGuarantee(cmd, session.DryRuns) && dry.NoOptDefVal != "client" {
+		if dry := cmd.Flags().Lookup("dry-run"); declare.HasGuarantee(cmd, declare.DryRuns) && dry.NoOptDefVal != "client" {
 			t.Errorf("%s --dry-run means %q", path, dry.NoOptDefVal)
 		}
 	})
 	eachPath(t, func(path string, cmd *cobra.Command) {
-		if d, _ := session.Declared(cmd); len(d.Lacks) > 0 && (d.Effect == session.EffectReads || d.Effect == session.EffectSaves) {
+		if d, _ := declare.Of(cmd); len(d.Lacks) > 0 && (d.Effect == declare.Reads || d.Effect == declare.Saves) {
 			t.Errorf("%s changes nothing, and declares what it lacks", path)
 		}
 	})
@@ -121,10 +121,10 @@ func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
 			t.Errorf("%q are no commands that change something", listed)
 		}
 	}()
-	eachChanging(t, func(path string, cmd *cobra.Command, d session.Declaration) {
+	eachChanging(t, func(path string, cmd *cobra.Command, d declare.Declaration) {
 		listed = slices.DeleteFunc(listed, func(known string) bool { return known == path })
-		_, alone := d.Lacks[session.OneOperation]
-		_, ungated := d.Lacks[session.GatedByOperators]
+		_, alone := d.Lacks[declare.OneOperation]
+		_, ungated := d.Lacks[declare.GatedByOperators]
 		if alone && ungated || d.Endless || elsewhere[path] != "" {
 			return
 		}
@@ -145,9 +145,9 @@ func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
 }
 
 // beginsOnlyIfItMay runs an example while it may not act, and then while it may. It reports whether it began then.
-func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.Declaration) bool {
+func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d declare.Declaration) bool {
 	t.Helper()
-	v := scenes[session.PathOf(cmd)].open(t)
+	v := scenes[declare.PathOf(cmd)].open(t)
 	of := v.Attend()
 	words, to := v.ExampleWords(line, t.TempDir())
 	passes := slices.ContainsFunc(words, func(w string) bool {
@@ -167,11 +167,11 @@ func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d session.
 		return of.Begun
 	}
 	of.Other = &reconcile.Operation{ID: "run7", Command: "replace sample storage-1 --wait", User: "ann@laptop"}
-	if _, alone := d.Lacks[session.OneOperation]; !alone && run() > 0 {
+	if _, alone := d.Lacks[declare.OneOperation]; !alone && run() > 0 {
 		t.Errorf("%s acts beside the operation of another run: %s%s", line, &v.Out, &v.Err)
 	}
 	of.Other, of.Refuses = nil, true
-	if _, ungated := d.Lacks[session.GatedByOperators]; !ungated && run() > 0 {
+	if _, ungated := d.Lacks[declare.GatedByOperators]; !ungated && run() > 0 {
 		t.Errorf("%s acts although an operator runs: %s%s", line, &v.Out, &v.Err)
 	}
 	of.Refuses = false

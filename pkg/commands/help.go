@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -37,7 +38,7 @@ func fitHelp(root *cobra.Command) {
 
 // newOptions returns the command `options`, which kubectl has for the same.
 func newOptions(env *session.Env) *cobra.Command {
-	return session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"commands.md"}, Local: true}, &cobra.Command{
+	return declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Support, Pages: []string{"commands.md"}, Local: true}, &cobra.Command{
 		Use:   "options",
 		Short: "List the flags of all commands",
 		Long: `List the flags that all commands have: those that select an API server and a user, and those

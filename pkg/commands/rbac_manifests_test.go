@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
@@ -132,12 +133,12 @@ func TestTheReadRoleGrantsOnlyReadsExecAndPortForward(t *testing.T) {
 }
 
 func TestTheDumpRoleGrantsOnlyTheReadsThatADumpRequires(t *testing.T) {
-	requested, found := session.FindNeeds(commands.NewRoot(commandstest.NewGiven(t).Environment()), "dump")
+	requested, found := declare.FindNeeds(commands.NewRoot(commandstest.NewGiven(t).Environment()), "dump")
 	if !found {
 		t.Fatal("dump declares no permissions")
 	}
 	for _, p := range commandstest.PermissionsOf(commandstest.RulesOf(t, "dump.yaml")) {
-		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested.Needs, func(r session.Requirement) bool { return r.Permission == p }) {
+		if p.Verb != "get" && p.Verb != "list" || !slices.ContainsFunc(requested.Needs, func(r declare.Requirement) bool { return r.Permission == p }) {
 			t.Errorf("manifests/rbac/dump.yaml grants %q, which no dump asks for", p)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/diagnose"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/exporter"
@@ -84,8 +85,8 @@ func pointToRights(e *session.Env, err error, about *cobra.Command) error {
 	if known && len(f.Hints) > 0 {
 		return err
 	}
-	name := session.PathOf(about)
-	if _, known := session.FindNeeds(about.Root(), name); !known {
+	name := declare.PathOf(about)
+	if _, known := declare.FindNeeds(about.Root(), name); !known {
 		return err
 	}
 	led := &exit.Error{Code: exit.ExitForbidden, Err: err, Hints: []string{e.Command(append([]string{"auth", "can-i"}, strings.Fields(name)...)...)}}
@@ -149,7 +150,7 @@ resources on demand. No operator has to run.`,
 	add(&env.Global, root)
 	session.CompleteWith(root, "namespace", env.Completion().NamespaceNames)
 	session.CompleteWith(root, "context", env.Completion().ContextNames)
-	root.AddGroup(session.Groups()...)
+	root.AddGroup(declare.Groups()...)
 	root.AddCommand(
 		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
 		install.NewCreate(env), reconcile.NewPlan(env), reconcile.NewReconcile(env, dump.Writer(Run)), groups.NewDetectFailures(env), groups.NewReplace(env), groups.NewRestart(env), nodes.NewCordon(env), nodes.NewUncordon(env), nodes.NewDrain(env), groups.NewExclude(env), groups.NewInclude(env), coordinators.NewCoordinators(env), failover.New(env), recovery.New(env), gc.New(env), operations.NewOperations(env), locks.NewLocks(env), locks.NewMaintenance(env), locks.NewPause(env), locks.NewResume(env), backups.NewBackup(env), backups.NewRestore(env),
@@ -157,11 +158,11 @@ resources on demand. No operator has to run.`,
 		tools.NewCLI(env), tools.NewExec(env), dump.New(env, Run), diagnose.NewAuth(env), install.NewInstall(env), clusters.NewVersion(env), tools.NewCompletion(env), tools.NewDocs(env), newOptions(env),
 	)
 	for _, cmd := range root.Commands() {
-		d, _ := session.Declared(cmd)
+		d, _ := declare.Of(cmd)
 		cmd.GroupID = string(d.Group)
 	}
 	explainArgumentErrors(root)
-	root.SetHelpCommandGroupID(string(session.Support))
+	root.SetHelpCommandGroupID(string(declare.Support))
 	root.SetUsageTemplate(briefUsage(root.UsageTemplate()))
 	fitHelp(root)
 	return root
@@ -171,7 +172,7 @@ resources on demand. No operator has to run.`,
 func newRun(env *session.Env) *cobra.Command {
 	return run.New(env, Run, run.Tree{
 		Root:   func() *cobra.Command { return NewRoot(session.Inside(env, genericiooptions.NewTestIOStreamsDiscard())) },
-		Script: map[string]func(string) session.Effect{"cli": tools.EffectOfScript},
+		Script: map[string]func(string) declare.Effect{"cli": tools.EffectOfScript},
 	})
 }
 

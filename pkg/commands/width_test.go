@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -40,8 +40,8 @@ func TestTheOutputOfEveryCommandFitsTheTerminal(t *testing.T) {
 
 // anyWidth reports whether the output of a command is not laid out, or not to be had here. Its help is.
 func anyWidth(cmd *cobra.Command) bool {
-	d, _ := session.Declared(cmd)
-	return d.Prints != "" || d.Endless || session.PathOf(cmd) == "recover apply" // which needs the plan of a loss
+	d, _ := declare.Of(cmd)
+	return d.Prints != "" || d.Endless || declare.PathOf(cmd) == "recover apply" // which needs the plan of a loss
 }
 
 // fitExamples runs those examples of one command that print text.

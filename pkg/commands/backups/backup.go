@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -19,7 +20,7 @@ import (
 
 // NewBackup is the parent of the backup commands. It does nothing by itself.
 func NewBackup(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"backup.md"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"backup.md"}}, &cobra.Command{
 		Use:   "backup",
 		Short: "Manage backups and their data",
 	})
@@ -39,9 +40,9 @@ type backupStatusOptions struct {
 
 func newBackupStatus(env *session.Env) *cobra.Command {
 	var o backupStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
 	}, &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show the state of a backup",

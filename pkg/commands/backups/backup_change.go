@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -69,8 +70,8 @@ type backupChangeOptions struct{ apply.ChangeFlags }
 
 func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
 	var o backupChangeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  changingBackups,
 	}, &cobra.Command{
 		Use:   verb.name + " [NAME]",
@@ -150,7 +151,7 @@ func (c *changingBackup) Summary(to apply.Extent) string {
 }
 
 // changingBackups returns what passes over a backup require, including to find it.
-func changingBackups() []session.Requirement {
+func changingBackups() []declare.Requirement {
 	list := session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"}
 	return slices.Concat(cmdutil.Required(session.BackupPermissions()...), cmdutil.Optional("its name is required", list), cmdutil.Operators(), cmdutil.Auditing())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -37,9 +38,9 @@ type backupExpireOptions struct {
 
 func newBackupExpire(env *session.Env) *cobra.Command {
 	var o backupExpireOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.StorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 		},
 	}, &cobra.Command{
@@ -71,7 +72,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
 	session.AtLeast(cmd, "older-than", session.Positive)
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, --before-version deletes data even if nothing is restorable afterwards")
-	session.NotInSteps(cmd, "force")
+	declare.NotInSteps(cmd, "force")
 	return cmd
 }
 
@@ -109,9 +110,9 @@ type backupDeleteOptions struct{ apply.ChangeFlags }
 
 func newBackupDelete(env *session.Env) *cobra.Command {
 	var o backupDeleteOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.StorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 		},
 	}, &cobra.Command{

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -19,9 +20,9 @@ type backupDescribeOptions struct{ cmdutil.ResourceViewOptions }
 
 func newBackupDescribe(env *session.Env) *cobra.Command {
 	var o backupDescribeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
 	}, &cobra.Command{
 		Use:   "describe [NAME]",
 		Short: "Describe the stored data of a backup",

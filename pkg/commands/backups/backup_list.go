@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -33,8 +35,8 @@ type backupListOptions struct {
 
 func newBackupList(env *session.Env) *cobra.Command {
 	var o backupListOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: listingBackups,
 	}, &cobra.Command{
 		Use:   "list",
@@ -52,8 +54,8 @@ it belongs to; - means that it belongs to none of those listed.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	})
-	o.Add(cmd)
-	o.AddSorting(cmd, lists.BackupListView{})
+	flags.Output(cmd, &o.Flags)
+	flags.Sorting(cmd, &o.Flags, lists.BackupListView{})
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the backups of all namespaces")
 	cmd.Flags().BoolVar(&o.store, "store", false, "If true, also list the content of the buckets")
@@ -217,7 +219,7 @@ func withOwners(found []string, backups []inspect.BackupStatusView) []lists.Foun
 }
 
 // listingBackups returns what is required to read all backups, which takes no name.
-func listingBackups() []session.Requirement {
+func listingBackups() []declare.Requirement {
 	needs := cmdutil.ViewingBackups("foundationdbbackups")
 	needs[len(needs)-1].Without = ""
 	return needs

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -17,7 +18,7 @@ import (
 
 // NewRestore is the parent of the restore commands. It does nothing by itself.
 func NewRestore(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"backup.md#restore"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"backup.md#restore"}}, &cobra.Command{
 		Use:   "restore",
 		Short: "Start, inspect and abort restores",
 	})
@@ -31,9 +32,9 @@ type restoreStatusOptions struct{ cmdutil.ResourceViewOptions }
 
 func newRestoreStatus(env *session.Env) *cobra.Command {
 	var o restoreStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
 	}, &cobra.Command{
 		Use:   "status [NAME]",
 		Short: "Show the progress of a restore",

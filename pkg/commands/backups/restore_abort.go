@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -21,9 +22,9 @@ type restoreAbortOptions struct{ apply.ChangeFlags }
 
 func newRestoreAbort(env *session.Env) *cobra.Command {
 	var o restoreAbortOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(apply.AbortPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 		},
 	}, &cobra.Command{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -27,9 +28,9 @@ type restoreStartOptions struct {
 
 func newRestoreStart(env *session.Env) *cobra.Command {
 	var o restoreStartOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.RestorePermissions()...),
 				cmdutil.Optional("no time can be restored (--at)", session.RestoreAtPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
@@ -31,12 +32,12 @@ type describeOptions struct {
 // NewDescribe returns the command `describe`.
 func NewDescribe(env *session.Env) *cobra.Command {
 	var o describeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#details", "inspect.md#all-objects"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md#details", "inspect.md#all-objects"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}), cmdutil.BackupsToo("backups are not read"))
 		},
-		With: map[string]func() []session.Requirement{"--tree": cmdutil.Viewing},
+		With: map[string]func() []declare.Requirement{"--tree": cmdutil.Viewing},
 	}, &cobra.Command{
 		Use:   "describe [CLUSTER [ID]]",
 		Short: "Show the details of a cluster or process group",
@@ -75,9 +76,9 @@ func (o *describeOptions) add(cmd *cobra.Command, env *session.Env) {
 
 func newDescribeGroup(env *session.Env) *cobra.Command {
 	var o describeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}))
 		},
 	}, &cobra.Command{

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -32,9 +34,9 @@ var eventTypes = []string{corev1.EventTypeNormal, corev1.EventTypeWarning}
 // NewEvents returns the command `events`.
 func NewEvents(env *session.Env) *cobra.Command {
 	var o eventsOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#details"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md#details"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.TheResource(), session.Permission{Verb: "list", Resource: "events"}), cmdutil.Finding())
 		},
 	}, &cobra.Command{
@@ -55,8 +57,8 @@ hour unless configured otherwise.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
-	o.AddSorting(cmd, inspect.EventListView{})
+	flags.Output(cmd, &o.Flags)
+	flags.Sorting(cmd, &o.Flags, inspect.EventListView{})
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.watch, "watch", "w", false, "If true, also print new events as they occur")
 	flags.DurationVar(&o.since, "since", 0, "maximum age of events; 0 means no limit")

@@ -11,6 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -31,8 +33,8 @@ type clientsOptions struct {
 // NewGetClients returns the command `clients`.
 func NewGetClients(env *session.Env) *cobra.Command {
 	var o clientsOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:     "clients [CLUSTER]",
@@ -54,7 +56,7 @@ process and a client of a log group ignored by the spec
 		},
 	})
 	o.Add(cmd, env)
-	o.AddSorting(cmd, lists.ClientListView{})
+	flags.Sorting(cmd, &o.Flags, lists.ClientListView{})
 	cmd.Flags().StringVar(&o.blocking, "blocking", "", "version of the database; list only clients that cannot connect to it")
 	cmd.Flags().BoolVarP(&o.everywhere, "all-namespaces", "A", false, "If true, search the pods of clients in all namespaces")
 	return cmd

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -23,8 +25,8 @@ type clustersOptions struct {
 // NewGetClusters returns the command `clusters`.
 func NewGetClusters(env *session.Env) *cobra.Command {
 	var o clustersOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.ViewingAll,
 	}, &cobra.Command{
 		Use:     "clusters",
@@ -43,8 +45,8 @@ that.`,
 			return o.run(cmd.Context(), env)
 		},
 	})
-	o.Add(cmd)
-	o.AddSorting(cmd, inspect.StatusListView{})
+	flags.Output(cmd, &o.Flags)
+	flags.Sorting(cmd, &o.Flags, inspect.StatusListView{})
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	return cmd

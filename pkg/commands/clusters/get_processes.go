@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -23,8 +25,8 @@ type processesOptions struct {
 // NewGetProcesses returns the command `processes`.
 func NewGetProcesses(env *session.Env) *cobra.Command {
 	var o processesOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:     "processes [CLUSTER] [ID...]",
@@ -62,7 +64,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 		},
 	})
 	o.Add(cmd, env)
-	o.AddSorting(cmd, lists.ProcessListView{})
+	flags.Sorting(cmd, &o.Flags, lists.ProcessListView{})
 	groups.Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	return cmd

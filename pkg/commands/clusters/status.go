@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -32,9 +34,9 @@ type statusOptions struct {
 // NewStatus returns the command `status`.
 func NewStatus(env *session.Env) *cobra.Command {
 	var o statusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#health"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md#health"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("backups are not shown", cmdutil.TheBackups()...))
 		},
 	}, &cobra.Command{
@@ -63,7 +65,7 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
@@ -30,8 +31,8 @@ type topOptions struct {
 // NewTop returns the command `top`.
 func NewTop(env *session.Env) *cobra.Command {
 	var o topOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"workload.md"}, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"workload.md"}, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "top [CLUSTER]",
@@ -91,8 +92,8 @@ type topProcessesOptions struct {
 
 func newTopProcesses(env *session.Env) *cobra.Command {
 	var o topProcessesOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:     "processes [CLUSTER] [ID...]",

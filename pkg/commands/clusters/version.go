@@ -15,6 +15,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -33,9 +35,9 @@ type versionOptions struct {
 // NewVersion returns the command `version`.
 func NewVersion(env *session.Env) *cobra.Command {
 	var o versionOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#versions"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Support, Pages: []string{"support.md#versions"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Optional("its versions are unknown", session.ViewPermissions()...), cmdutil.Finding(), cmdutil.Operators())
 		},
 	}, &cobra.Command{
@@ -56,7 +58,7 @@ exit code.`,
 			return o.run(cmd.Context(), env)
 		},
 	})
-	o.AddFormat(cmd)
+	flags.Format(cmd, &o.Flags)
 	cmd.Flags().BoolVar(&o.clientOnly, "client-only", false, "If true, show only the version of this program; no API server is contacted and no kubeconfig read")
 	return cmd
 }

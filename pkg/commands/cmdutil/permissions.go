@@ -4,22 +4,23 @@ import (
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // The permissions that several commands use, for their declarations. What only one uses stands beside it.
 
 // Required returns permissions that the command cannot do without.
-func Required(powers ...session.Permission) []session.Requirement {
-	needs := make([]session.Requirement, len(powers))
+func Required(powers ...session.Permission) []declare.Requirement {
+	needs := make([]declare.Requirement, len(powers))
 	for i, p := range powers {
-		needs[i] = session.Requirement{Permission: p}
+		needs[i] = declare.Requirement{Permission: p}
 	}
 	return needs
 }
 
 // Optional returns permissions that the command can do without.
-func Optional(without string, powers ...session.Permission) []session.Requirement {
+func Optional(without string, powers ...session.Permission) []declare.Requirement {
 	needs := Required(powers...)
 	for i := range needs {
 		needs[i].Without = without
@@ -28,7 +29,7 @@ func Optional(without string, powers ...session.Permission) []session.Requiremen
 }
 
 // Everywhere marks requirements as outside of the cluster's namespace.
-func Everywhere(needs []session.Requirement) []session.Requirement {
+func Everywhere(needs []declare.Requirement) []declare.Requirement {
 	for i := range needs {
 		needs[i].Everywhere = true
 	}
@@ -42,7 +43,7 @@ func TheResource() session.Permission {
 
 // Viewing returns what is required to read all of a cluster. Without access to the database,
 // its values are unknown.
-func Viewing() []session.Requirement {
+func Viewing() []declare.Requirement {
 	needs := Required(session.ViewPermissions()...)
 	for i := range needs {
 		if needs[i].Subresource == "exec" {
@@ -53,7 +54,7 @@ func Viewing() []session.Requirement {
 }
 
 // ViewingAll returns what is required to read all clusters, which takes no name.
-func ViewingAll() []session.Requirement {
+func ViewingAll() []declare.Requirement {
 	needs := Viewing()
 	for i := range needs {
 		if needs[i].Permission == Finding()[0].Permission {
@@ -64,28 +65,28 @@ func ViewingAll() []session.Requirement {
 }
 
 // ReleasedVolumes returns what is required to find volumes whose PVC was deleted.
-func ReleasedVolumes() []session.Requirement {
+func ReleasedVolumes() []declare.Requirement {
 	return Everywhere(Optional("released volumes are unknown", session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
 // Reconciling returns what is required to run passes over a cluster.
-func Reconciling() []session.Requirement {
+func Reconciling() []declare.Requirement {
 	return slices.Concat(Required(session.ReconcilePermissions()...), Keeping(), namespaced(), waiting(), Finding(), Beyond(), FirstVolumes(), Operators(), Auditing())
 }
 
 // FirstVolumes returns what is required to check the storage classes of a cluster before anything of it exists.
-func FirstVolumes() []session.Requirement {
+func FirstVolumes() []declare.Requirement {
 	const without = "whether the storage classes of a new cluster exist is unknown"
 	return Everywhere(Optional(without, session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}, session.Permission{Verb: "list", Resource: "persistentvolumes"}))
 }
 
 // namespaced returns what is required to name the rule of a namespace that refuses an object.
-func namespaced() []session.Requirement {
+func namespaced() []declare.Requirement {
 	return Optional("the rule of the namespace that refuses an object is not named", session.NamespacePermissions()...)
 }
 
 // Keeping returns what is required for the objects that only some clusters request.
-func Keeping() []session.Requirement {
+func Keeping() []declare.Requirement {
 	return slices.Concat(
 		Optional("a failure detector is refused", session.DetectorPermissions()...),
 		Optional("a disruption budget is refused, and one that is no longer requested stays", session.BudgetPermissions()...),
@@ -93,24 +94,24 @@ func Keeping() []session.Requirement {
 }
 
 // waiting returns what is required to see what a command with --wait waits for as it occurs.
-func waiting() []session.Requirement {
+func waiting() []declare.Requirement {
 	return Optional("changes are seen up to 15 s later", session.WaitPermissions()...)
 }
 
 // Auditing returns what is required for the audit: Events on the cluster.
-func Auditing() []session.Requirement {
+func Auditing() []declare.Requirement {
 	return Optional("no audit Events are written", session.Permission{Verb: "create", Resource: "events"}, session.Permission{Verb: "patch", Resource: "events"})
 }
 
 // ChangingDatabase returns what is required to change the database, and only the status in
 // Kubernetes.
-func ChangingDatabase() []session.Requirement {
+func ChangingDatabase() []declare.Requirement {
 	return slices.Concat(Required(session.DatabasePermissions()...), waiting(), Finding(), Beyond(), Operators())
 }
 
 // ViewingBackups returns what is required to read a backup or restore: the tools run in pods
 // of agents.
-func ViewingBackups(plural string) []session.Requirement {
+func ViewingBackups(plural string) []declare.Requirement {
 	crd := v1beta2.GroupVersion.Group
 	own := Required(session.Permission{Verb: "get", Group: crd, Resource: plural}, session.Permission{Verb: "list", Resource: "pods"})
 	own = append(own, Optional("the database is not queried", session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"})...)
@@ -124,7 +125,7 @@ func ViewingBackups(plural string) []session.Requirement {
 
 // BackupsToo returns what is required to read all backups of a cluster and all restores into
 // it, for commands that can do without.
-func BackupsToo(without string) []session.Requirement {
+func BackupsToo(without string) []declare.Requirement {
 	crd := v1beta2.GroupVersion.Group
 	return Optional(without,
 		session.Permission{Verb: "list", Group: crd, Resource: "foundationdbbackups"}, session.Permission{Verb: "get", Group: crd, Resource: "foundationdbbackups"},
@@ -141,13 +142,13 @@ func TheBackups() []session.Permission {
 }
 
 // EvictingAgents returns what is required to find the pods of backup agents.
-func EvictingAgents() []session.Requirement {
+func EvictingAgents() []declare.Requirement {
 	return Optional("pods of backup agents are left on the node", session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"})
 }
 
 // Finding returns what is required if the cluster is not named, or the name is misspelled.
-func Finding() []session.Requirement {
-	return []session.Requirement{{
+func Finding() []declare.Requirement {
+	return []declare.Requirement{{
 		Permission: session.Permission{Verb: "list", Group: v1beta2.GroupVersion.Group, Resource: "foundationdbclusters"},
 		Without:    "the cluster name is required",
 	}}
@@ -159,13 +160,13 @@ func ReadingLease() session.Permission {
 }
 
 // WatchingLocks returns what is required to name the holder of a cluster's Lease.
-func WatchingLocks() []session.Requirement {
-	return []session.Requirement{{Permission: ReadingLease(), Without: "the holder of the Lease is unknown"}}
+func WatchingLocks() []declare.Requirement {
+	return []declare.Requirement{{Permission: ReadingLease(), Without: "the holder of the Lease is unknown"}}
 }
 
 // Beyond returns what only some clusters require.
-func Beyond() []session.Requirement {
-	return []session.Requirement{
+func Beyond() []declare.Requirement {
+	return []declare.Requirement{
 		{Permission: session.Permission{Verb: "create", Resource: "pods", Subresource: "portforward"}, Without: "sidecars of split images are not queried"},
 		{Permission: session.Permission{Verb: "list", Resource: "nodes"}, Everywhere: true, Without: "rules about the taints of nodes are not checked"},
 		{Permission: session.NamespacePermission(), Without: "a namespace that is being deleted is not recognized"},
@@ -174,21 +175,21 @@ func Beyond() []session.Requirement {
 }
 
 // Following returns what is required to see changes as they occur.
-func Following() []session.Requirement {
+func Following() []declare.Requirement {
 	return Optional("changes are seen up to 10 s later", session.WatchPermissions()...)
 }
 
 // Operators returns what is required to find out whether an operator runs.
-func Operators() []session.Requirement {
+func Operators() []declare.Requirement {
 	const without = "whether an operator runs is unknown: G-OPERATOR refuses without --coexist"
-	return []session.Requirement{
+	return []declare.Requirement{
 		{Permission: session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, Everywhere: true, Without: without},
 		{Permission: session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"}, Everywhere: true, Without: without},
 	}
 }
 
 // Dumping returns what is required for a dump, which has whatever may be read.
-func Dumping() []session.Requirement {
+func Dumping() []declare.Requirement {
 	const without = "they are not in the dump"
 	return slices.Concat(Viewing(), Operators(), BackupsToo(without), Optional(without,
 		session.Permission{Verb: "get", Resource: "pods", Subresource: "log"},

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -97,13 +98,13 @@ func readingLines(g *Given) map[string]*cobra.Command {
 		if cmd == nil || ran[name] && !strings.HasSuffix(line, " -A") {
 			continue
 		}
-		if d, _ := session.Declared(cmd); notRead[name] == "" && (d.Effect == session.EffectReads || d.Effect == session.EffectSaves) {
+		if d, _ := declare.Of(cmd); notRead[name] == "" && (d.Effect == declare.Reads || d.Effect == declare.Saves) {
 			lines[line], ran[name] = cmd, true
 		}
 	}
 	for name, cmd := range all {
-		d, _ := session.Declared(cmd)
-		if reads := d.Effect == session.EffectReads || d.Effect == session.EffectSaves; reads && !cmd.HasSubCommands() && !ran[name] && notRead[name] == "" {
+		d, _ := declare.Of(cmd)
+		if reads := d.Effect == declare.Reads || d.Effect == declare.Saves; reads && !cmd.HasSubCommands() && !ran[name] && notRead[name] == "" {
 			g.T.Errorf("command %q declares that it reads, is not run, and has no reason", name)
 		}
 	}

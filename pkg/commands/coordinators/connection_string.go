@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -22,7 +23,7 @@ import (
 // NewConnectionString is the parent of the connection-string commands. It does nothing by
 // itself.
 func NewConnectionString(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"coordinators.md#distribute-the-connection-string"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"coordinators.md#distribute-the-connection-string"}}, &cobra.Command{
 		Use:   "connection-string",
 		Short: "Show, compare and sync the connection string",
 	})
@@ -36,8 +37,8 @@ type connectionStringOptions struct{ cmdutil.ViewOptions }
 
 func newConnectionStringShow(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Prints: "one value, which is copied into files",
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Prints: "one value, which is copied into files",
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "show [CLUSTER]",
@@ -59,8 +60,8 @@ this.`,
 
 func newConnectionStringDrift(env *session.Env) *cobra.Command {
 	var o connectionStringOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "drift [CLUSTER]",

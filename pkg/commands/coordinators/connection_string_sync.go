@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -29,8 +30,8 @@ type syncOptions struct {
 
 func newConnectionStringSync(env *session.Env) *cobra.Command {
 	var o syncOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "sync [CLUSTER]",

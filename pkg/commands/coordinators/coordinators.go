@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -14,7 +16,7 @@ import (
 
 // NewCoordinators is the parent of the coordinators commands. It does nothing by itself.
 func NewCoordinators(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"coordinators.md"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"coordinators.md"}}, &cobra.Command{
 		Use:     "coordinators",
 		Aliases: []string{"coordinator"},
 		Short:   "Change and repair coordinators",
@@ -30,8 +32,8 @@ type getOptions struct{ cmdutil.ViewOptions }
 // NewGet returns the command `get coordinators`.
 func NewGet(env *session.Env) *cobra.Command {
 	var o getOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "coordinators [CLUSTER]",
@@ -47,7 +49,7 @@ with unknown reachability.`,
   kubectl fdb get coordinators sample-cluster -o custom-columns=ADDRESS:.address,REACHABLE:.reachable`,
 	})
 	o.AddView(cmd, env, o.view)
-	o.AddSorting(cmd, inspect.CoordinatorListView{})
+	flags.Sorting(cmd, &o.Flags, inspect.CoordinatorListView{})
 	return cmd
 }
 

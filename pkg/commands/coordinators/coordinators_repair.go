@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -32,8 +33,8 @@ type coordinatorsRepairOptions struct {
 
 func newCoordinatorsRepair(env *session.Env) *cobra.Command {
 	var o coordinatorsRepairOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "repair [CLUSTER]",

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -64,20 +65,20 @@ change instead of the dashboard: for screen readers, pipes and simple terminals.
 // NewWatch returns the command `watch`.
 func NewWatch(env *session.Env) *cobra.Command {
 	var o ScreenOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Inspection, Pages: []string{"dashboard.md"}, Endless: true,
-		Lacks: session.Lacking("each of its actions is the command of that name, with its plan, prompt, gates and Lease"),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Inspection, Pages: []string{"dashboard.md"}, Endless: true,
+		Lacks: declare.Lacking("each of its actions is the command of that name, with its plan, prompt, gates and Lease"),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
 		},
-		With: map[string]func() []session.Requirement{
-			"--all-namespaces": func() []session.Requirement {
+		With: map[string]func() []declare.Requirement{
+			"--all-namespaces": func() []declare.Requirement {
 				return slices.Concat(cmdutil.ViewingAll(), cmdutil.Operators(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
 			},
-			"--allow-actions": func() []session.Requirement {
+			"--allow-actions": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Following(), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"), cmdutil.Everywhere(cmdutil.Optional("cordon is refused", session.NodePermissions()...)))
 			},
-			"--reconcile": func() []session.Requirement {
+			"--reconcile": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...), eventsAndLogs(), cmdutil.BackupsToo("backups are not shown"))
 			},
 		},
@@ -326,7 +327,7 @@ func Screen(e *session.Env, clusters []string) tui.Options {
 }
 
 // eventsAndLogs returns what is required to show events and the logs of pods.
-func eventsAndLogs() []session.Requirement {
+func eventsAndLogs() []declare.Requirement {
 	return slices.Concat(
 		cmdutil.Optional("events are not shown", session.Permission{Verb: "list", Resource: "events"}),
 		cmdutil.Optional("logs of pods are not shown", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"}),

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -20,7 +22,7 @@ import (
 
 // NewAuth is the parent of the commands about permissions. It does nothing by itself.
 func NewAuth(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
 		Use:   "auth COMMAND",
 		Short: "Inspect the permissions of commands",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -42,20 +44,20 @@ func completeNames(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.Sh
 // namesWithNeeds returns the commands of a tree that use permissions.
 func namesWithNeeds(root *cobra.Command) []string {
 	var names []string
-	for _, n := range session.AllNeeds(root) {
+	for _, n := range declare.AllNeeds(root) {
 		names = append(names, n.Command)
 	}
 	return names
 }
 
 // needsOf returns the permissions of the named commands of a tree, or of all if none is named.
-func needsOf(root *cobra.Command, commands []string) ([]session.NeedsOf, error) {
+func needsOf(root *cobra.Command, commands []string) ([]declare.NeedsOf, error) {
 	if len(commands) == 0 {
-		return session.AllNeeds(root), nil
+		return declare.AllNeeds(root), nil
 	}
-	var chosen []session.NeedsOf
+	var chosen []declare.NeedsOf
 	for _, command := range commands {
-		needs, found := session.FindNeeds(root, command)
+		needs, found := declare.FindNeeds(root, command)
 		if !found {
 			names := namesWithNeeds(root)
 			return nil, exit.Usagef("unknown command %q, or it does not access the API server: must be one of %s%s", command, strings.Join(names, ", "), session.OrMeant(command, names))
@@ -70,7 +72,7 @@ type canIOptions struct{ format.Flags }
 
 func newAuthCanI(env *session.Env) *cobra.Command {
 	var o canIOptions
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Local: true}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Local: true}, &cobra.Command{
 		Use:   "can-i [COMMAND]",
 		Short: "Check whether the permissions of a command are granted",
 		Long: `Check whether the permissions of a command are granted in the namespace, and list them.
@@ -86,7 +88,7 @@ Exit code 0: all required permissions are granted. 1: some are not.`,
 		ValidArgsFunction: completeNames,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd, env, args) },
 	})
-	o.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	return cmd
 }
 
@@ -133,7 +135,7 @@ func permissionNames(items []lists.PermissionView) []string {
 }
 
 // reviewAll checks each permission once, however many commands need it.
-func reviewAll(ctx context.Context, e *session.Env, namespace string, commands []session.NeedsOf) ([]lists.PermissionView, error) {
+func reviewAll(ctx context.Context, e *session.Env, namespace string, commands []declare.NeedsOf) ([]lists.PermissionView, error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
@@ -174,7 +176,7 @@ func reviewAll(ctx context.Context, e *session.Env, namespace string, commands [
 }
 
 // namespaceOf returns where the permission is required; empty for cluster-wide.
-func namespaceOf(n session.Requirement, namespace string) string {
+func namespaceOf(n declare.Requirement, namespace string) string {
 	if n.Everywhere {
 		return ""
 	}
@@ -182,7 +184,7 @@ func namespaceOf(n session.Requirement, namespace string) string {
 }
 
 // view returns what a command requires; whether it is allowed is left to the caller.
-func view(n session.Requirement, command, namespace string) lists.PermissionView {
+func view(n declare.Requirement, command, namespace string) lists.PermissionView {
 	v := lists.PermissionView{
 		Command: command, Verb: n.Verb, Resource: n.Path(),
 		Required: n.Without == "", Without: n.Without,

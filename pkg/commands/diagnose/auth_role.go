@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -30,7 +31,7 @@ var roleOutputs = []string{"yaml", "json"}
 
 func newAuthRole(env *session.Env) *cobra.Command {
 	o := roleOptions{}
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Local: true, Prints: "a manifest"}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Local: true, Prints: "a manifest"}, &cobra.Command{
 		Use:   "role COMMAND...",
 		Short: "Print the minimal Role for commands",
 		Long: `Print the minimal Role for commands, and a ClusterRole for resources that are not
@@ -112,7 +113,7 @@ func ofSecrets(p session.Permission) bool { return p.Group == "" && p.Resource =
 
 // roles returns a Role for the namespace, and a ClusterRole if cluster-wide permissions are
 // required.
-func (o roleOptions) roles(commands []session.NeedsOf, namespace string) []role {
+func (o roleOptions) roles(commands []declare.NeedsOf, namespace string) []role {
 	var here, everywhere []session.Permission
 	secrets := false
 	for _, command := range commands {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -124,7 +125,7 @@ func TestAuthRoleRequiredOnlyOmitsOptionalPermissions(t *testing.T) {
 
 // Whoever may read a Secret has its key or token, so the minimal Role grants none that is not named.
 func TestAuthRoleGrantsOnlyNamedSecrets(t *testing.T) {
-	for _, command := range session.AllNeeds(commands.NewRoot(commandstest.NewGiven(t).Environment())) {
+	for _, command := range declare.AllNeeds(commands.NewRoot(commandstest.NewGiven(t).Environment())) {
 		g := commandstest.NewGiven(t)
 		if g.Run("auth", "role", "--for", command.Command); strings.Contains(g.Out.String(), "secrets") {
 			t.Errorf("%s: %s", command.Command, &g.Out)

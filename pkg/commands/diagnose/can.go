@@ -12,6 +12,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -30,7 +32,7 @@ type canOptions struct {
 
 // NewCan is the parent of the can commands. It does nothing by itself.
 func NewCan(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"why.md#check-before-you-act"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"why.md#check-before-you-act"}}, &cobra.Command{
 		Use:   "can VERB",
 		Short: "Check whether an operation is safe to run now",
 		Long: `Check whether an operation is safe to run now, and show every gate that refuses or is
@@ -47,7 +49,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 
 func (o *canOptions) add(cmd *cobra.Command, env *session.Env) {
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 }
 
 // question is one can command: its arguments and how it is answered.

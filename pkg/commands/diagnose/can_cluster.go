@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -25,9 +26,9 @@ import (
 
 func newCanReconcile(env *session.Env) *cobra.Command {
 	var o canOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
 	}, &cobra.Command{
 		Use:   "reconcile [CLUSTER]",
 		Short: "Check whether a reconcile pass could act now",
@@ -94,9 +95,9 @@ func rights(ctx context.Context, e *session.Env, namespace string) (plan.Check, 
 func newCanUpgrade(env *session.Env) *cobra.Command {
 	var o canOptions
 	var version string
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("facts about backups are unknown, which refuses some upgrades", cmdutil.TheBackups()...))
 		},
 	}, &cobra.Command{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -23,9 +24,9 @@ import (
 func newCanDelete(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
 	}, &cobra.Command{
 		Use:   "delete [CLUSTER] ID...",
 		Short: "Check whether pods can be deleted and recreated now",
@@ -63,9 +64,9 @@ func canDelete(_ context.Context, e *session.Env, l session.Observation, groups 
 func newCanReplace(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.Optional("whether the API server accepts a successor is unknown, which refuses the replacement", session.Permission{Verb: "create", Resource: "pods"}, session.Permission{Verb: "create", Resource: "persistentvolumeclaims"}))
 		},
 	}, &cobra.Command{
@@ -139,9 +140,9 @@ func notQueried(before []lists.CanItem, checks []plan.Check) []plan.Check {
 func newCanRestart(env *session.Env) *cobra.Command {
 	var o canOptions
 	var chosen cmdutil.Selection
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.Operators()) },
 	}, &cobra.Command{
 		Use:   "restart [CLUSTER] [ID...]",
 		Short: "Check whether processes can be restarted now",

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	flag "github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
@@ -48,9 +50,9 @@ var reportFormats = []string{"junit", "sarif", "markdown"}
 // NewCheck returns the command `check`.
 func NewCheck(env *session.Env) *cobra.Command {
 	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: &servedReads{of: map[types.NamespacedName]servedRead{}}}
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"check.md"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"check.md"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
 		},
 	}, &cobra.Command{
@@ -95,7 +97,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
 	flags.StringArrayVar(&o.skip, "skip", nil, "rule or group to skip: RULE or RULE=REASON; can be repeated")
@@ -328,7 +330,7 @@ func (o checkOptions) write(env *session.Env, r check.Report) error {
 
 // otherControllers returns what is required to check what other controllers do to pods and volumes.
 // That nodes are listed is among beyond.
-func otherControllers() []session.Requirement {
+func otherControllers() []declare.Requirement {
 	return append(
 		cmdutil.Optional("disruption budgets are not checked", session.BudgetPermissions()[0]),
 		cmdutil.Everywhere(cmdutil.Optional("storage classes are not checked", session.Permission{Verb: "list", Group: "storage.k8s.io", Resource: "storageclasses"}))...,

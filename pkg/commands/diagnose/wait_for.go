@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/waiting"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -38,14 +40,14 @@ type waitOptions struct {
 // NewWait returns the command `wait`.
 func NewWait(env *session.Env) *cobra.Command {
 	var o waitOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Automation, Pages: []string{"scripting.md#wait-for-a-state"}, Waits: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Automation, Pages: []string{"scripting.md#wait-for-a-state"}, Waits: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.ViewPermissions()...), cmdutil.WatchingLocks(), cmdutil.Finding(), cmdutil.Beyond())
 		},
-		With: map[string]func() []session.Requirement{
-			"fdbbackup":  func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
-			"fdbrestore": func() []session.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
+		With: map[string]func() []declare.Requirement{
+			"fdbbackup":  func() []declare.Requirement { return cmdutil.ViewingBackups("foundationdbbackups") },
+			"fdbrestore": func() []declare.Requirement { return cmdutil.ViewingBackups("foundationdbrestores") },
 		},
 	}, &cobra.Command{
 		Use:   "wait [CLUSTER | fdbbackup/NAME | fdbrestore/NAME] --for=CONDITION",
@@ -74,7 +76,7 @@ restore. 2: invalid condition. 3: timeout.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
 	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")

@@ -11,6 +11,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -30,17 +32,17 @@ type whyOptions struct {
 // NewWhy returns the command `why`.
 func NewWhy(env *session.Env) *cobra.Command {
 	var o whyOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"why.md"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"why.md"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.BackupsToo("backups are not read"))
 		},
-		With: map[string]func() []session.Requirement{
+		With: map[string]func() []declare.Requirement{
 			"--performance": cmdutil.Viewing,
-			"fdbbackup": func() []session.Requirement {
+			"fdbbackup": func() []declare.Requirement {
 				return slices.Concat(cmdutil.ViewingBackups("foundationdbbackups"), cmdutil.Operators())
 			},
-			"fdbrestore": func() []session.Requirement {
+			"fdbrestore": func() []declare.Requirement {
 				return slices.Concat(cmdutil.ViewingBackups("foundationdbrestores"), cmdutil.Operators(), aroundRestores())
 			},
 		},
@@ -83,7 +85,7 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, explain the clusters of all namespaces")
 	cmd.Flags().BoolVar(&o.performance, "performance", false, "If true, explain what makes the database slow")
 	return cmd
@@ -204,7 +206,7 @@ func whyEnd(state why.State) error {
 
 // aroundRestores returns what is required to read what restores wait for and leave behind: the
 // database of their cluster, its backups, and the other restores into it.
-func aroundRestores() []session.Requirement {
+func aroundRestores() []declare.Requirement {
 	return slices.Concat(
 		cmdutil.Optional("whether the database is locked is unknown", session.ViewPermissions()...),
 		cmdutil.BackupsToo("whether agents are paused is unknown"),

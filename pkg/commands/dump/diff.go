@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/changes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -32,8 +34,8 @@ type diffOptions struct {
 // newDiff returns the command `dump diff`.
 func newDiff(env *session.Env) *cobra.Command {
 	var o diffOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads,
 		Needs:  cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "diff DUMP [DUMP]",
@@ -58,7 +60,7 @@ what is known.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	cmd.Flags().StringVarP(&o.cluster, "fdb-cluster", "c", "", "name of the FoundationDBCluster, for dumps of several clusters")
 	session.CompleteWith(cmd, "fdb-cluster", func(_ context.Context, _ *cobra.Command, args []string) []string { return clustersOf(args) })
 	return cmd

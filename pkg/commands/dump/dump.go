@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -50,8 +51,8 @@ type options struct {
 // New returns the command `dump`.
 func New(env *session.Env, run Runner) *cobra.Command {
 	o := options{run: run}
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectSaves, Group: session.Support, Pages: []string{"dumps.md"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Saves, Group: declare.Support, Pages: []string{"dumps.md"},
 		Needs: cmdutil.Dumping,
 	}, &cobra.Command{
 		Use:   "dump [CLUSTER]",
@@ -93,7 +94,7 @@ because -o selects the output format in all other commands.`,
 	flags.BoolVar(&o.force, "force", false, "If true, replace an existing file")
 	flags.DurationVar(&o.duration, "duration", defaultDuration, "time during which a status document is read every 10 seconds; 0 reads one")
 	flags.StringVar(&o.logBytes, "max-log-bytes", defaultLogBytes, "maximum size of all logs and trace files together; the end of each is kept")
-	session.NotInSteps(cmd, "file", "force")
+	declare.NotInSteps(cmd, "file", "force")
 	cmd.AddCommand(newDiff(env))
 	return cmd
 }

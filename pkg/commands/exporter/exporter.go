@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -40,8 +41,8 @@ type options struct {
 // New returns the command `metrics`.
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Automation, Pages: []string{"observe.md#beside-an-operator"}, Endless: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Automation, Pages: []string{"observe.md#beside-an-operator"}, Endless: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "metrics [CLUSTER]",

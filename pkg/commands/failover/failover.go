@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -35,9 +36,9 @@ type failoverOptions struct {
 // New returns the command `failover`.
 func New(env *session.Env) *cobra.Command {
 	var o failoverOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"regions.md#fail-over"},
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"regions.md#fail-over"},
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.FailoverPermissions()...))
 		},
 	}, &cobra.Command{

@@ -1,4 +1,4 @@
-// Package flags adds the flags of changes to commands, with their completions. What the flags mean is in package apply.
+// Package flags adds the flags that commands share, with their completions. What the flags of changes mean is in package apply.
 package flags
 
 import (
@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
@@ -50,7 +51,7 @@ func Brief(cmd *cobra.Command, f *apply.ChangeFlags) {
 	session.Complete(cmd, "output", func() []string {
 		return append([]string{"text", "json", "yaml", "kyaml", "name"}, format.TemplateCompletions()...)
 	})
-	format.KeepFilesFromSteps(cmd)
+	keepFilesFromSteps(cmd)
 	recorded(cmd, f, "--dry-run -o json of the same command")
 }
 
@@ -125,7 +126,7 @@ func Watch(cmd *cobra.Command, f *apply.WatchFlags) {
 	cmd.Flags().BoolVarP(&f.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
 	cmd.Flags().DurationVar(&f.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
 	cmd.Flags().StringVar(&f.MetricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")
-	session.NotInSteps(cmd, "metrics-addr")
+	declare.NotInSteps(cmd, "metrics-addr")
 	dumps(cmd, &f.Dumps)
 }
 
@@ -135,5 +136,5 @@ func dumps(cmd *cobra.Command, f *apply.DumpFlags) {
 	cmd.Flags().DurationVar(&f.Keep, "dump-keep", apply.DefaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
 	cmd.Flags().StringVar(&f.MaxBytes, "dump-max-bytes", apply.DefaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
 	session.AtLeast(cmd, "dump-interval", apply.MinDumpInterval)
-	session.NotInSteps(cmd, "dump-dir")
+	declare.NotInSteps(cmd, "dump-dir")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
@@ -17,7 +18,7 @@ func Manifests(cmd *cobra.Command, f *proposal.Files, words string) {
 	flags.StringSliceVarP(&f.Names, "filename", "f", nil, "file or directory with manifests "+words+", - for stdin")
 	flags.StringVarP(&f.Kustomization, "kustomize", "k", "", "directory of a kustomization "+words)
 	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "If true, include the directories below those of -f")
-	session.NotInSteps(cmd, "filename", "kustomize", "recursive")
+	declare.NotInSteps(cmd, "filename", "kustomize", "recursive")
 }
 
 // CheckManifests refuses flags that contradict each other.

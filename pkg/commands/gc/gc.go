@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -34,8 +35,8 @@ type options struct {
 // New returns the command `gc`.
 func New(env *session.Env) *cobra.Command {
 	var o options
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"gc.md"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"gc.md"},
 		Needs: collectingGarbage,
 	}, &cobra.Command{
 		Use:   "gc [CLUSTER]",
@@ -80,7 +81,7 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	flags.Steps(cmd, &o.ChangeFlags, "--dry-run -o json of the same command")
 	cmd.Flags().StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")
 	return cmd
@@ -210,7 +211,7 @@ func (o options) find(ctx context.Context, env *session.Env, args []string) (typ
 
 // collectingGarbage returns what is required to find and remove what has no owner. Permissions to delete are
 // Required for what is found only.
-func collectingGarbage() []session.Requirement {
+func collectingGarbage() []declare.Requirement {
 	return slices.Concat(cmdutil.ChangingDatabase(), cmdutil.Auditing(), cmdutil.Optional("ConfigMaps are not found", session.Permission{Verb: "list", Resource: "configmaps"}),
 		cmdutil.Optional("objects of these kinds are not removed", session.GarbagePermissions()...),
 		cmdutil.Everywhere(cmdutil.Optional("ConfigMaps and services of a cluster that does not exist are kept", session.Permission{Verb: "list", Resource: "persistentvolumes"})))

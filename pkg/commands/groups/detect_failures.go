@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -31,10 +32,10 @@ type detectOptions struct {
 // NewDetectFailures returns the command `detect-failures`.
 func NewDetectFailures(env *session.Env) *cobra.Command {
 	var o detectOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"failure-detection.md"},
-		Lacks: session.Lacking("it records what it sees and completes at once, whatever else runs; where an operator runs, it leaves the status to it", session.Overrides, session.GatedByOperators, session.OneOperation),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"failure-detection.md"},
+		Lacks: declare.Lacking("it records what it sees and completes at once, whatever else runs; where an operator runs, it leaves the status to it", declare.Overrides, declare.GatedByOperators, declare.OneOperation),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.DetectPermissions()...), cmdutil.Finding(), cmdutil.Beyond(), cmdutil.Auditing(), cmdutil.Everywhere(cmdutil.Optional("the status is not written",
 				session.Permission{Verb: "list", Group: "apps", Resource: "deployments"}, session.Permission{Verb: "list", Group: "coordination.k8s.io", Resource: "leases"})))
 		},

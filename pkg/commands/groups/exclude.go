@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -27,8 +28,8 @@ type ExcludeOptions struct {
 // NewExclude returns the command `exclude`.
 func NewExclude(env *session.Env) *cobra.Command {
 	var o ExcludeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"exclusions.md#exclude"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"exclusions.md#exclude"},
 		Needs: cmdutil.ChangingDatabase,
 	}, &cobra.Command{
 		Use:   "exclude [CLUSTER] [ID...]",

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -17,7 +19,7 @@ import (
 
 // NewExclusion is the parent of the exclusion commands. It does nothing by itself.
 func NewExclusion(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"inspect.md#exclusion-progress"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md#exclusion-progress"}}, &cobra.Command{
 		Use:     "exclusion",
 		Aliases: []string{"exclusions"},
 		Short:   "Show the progress of exclusions",
@@ -40,8 +42,8 @@ type exclusionListOptions struct{ cmdutil.ViewOptions }
 // NewGetExclusions returns the command `get exclusions`.
 func NewGetExclusions(env *session.Env) *cobra.Command {
 	var o exclusionListOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "exclusions [CLUSTER]",
@@ -56,7 +58,7 @@ groups. Use "kubectl fdb exclusion status" for their progress.`,
   kubectl fdb get exclusions sample-cluster -o custom-columns=TARGET:.target --no-headers`,
 	})
 	o.AddView(cmd, env, o.view)
-	o.AddSorting(cmd, lists.ExclusionListView{})
+	flags.Sorting(cmd, &o.Flags, lists.ExclusionListView{})
 	return cmd
 }
 

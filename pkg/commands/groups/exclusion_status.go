@@ -10,6 +10,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -29,8 +31,8 @@ const ExclusionInterval = 15 * time.Second
 
 func newExclusionStatus(env *session.Env) *cobra.Command {
 	var o exclusionStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "status [CLUSTER] [ID...]",
@@ -66,8 +68,8 @@ Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`,
 	})
 	o.AddWatch(cmd)
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
-	o.AddSorting(cmd, inspect.ExclusionStatusView{})
+	flags.Output(cmd, &o.Flags)
+	flags.Sorting(cmd, &o.Flags, inspect.ExclusionStatusView{})
 	Add(&o.Selection, cmd, env)
 	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
 	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -24,8 +26,8 @@ type groupsOptions struct {
 // NewGetProcessGroups returns the command `process-groups`.
 func NewGetProcessGroups(env *session.Env) *cobra.Command {
 	var o groupsOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:     "process-groups [CLUSTER] [ID...]",
@@ -60,7 +62,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 		},
 	})
 	o.Add(cmd, env)
-	o.AddSorting(cmd, inspect.GroupListView{})
+	flags.Sorting(cmd, &o.Flags, inspect.GroupListView{})
 	Add(&o.Selection, cmd, env)
 	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -33,8 +34,8 @@ type IncludeOptions struct {
 // NewInclude returns the command `include`.
 func NewInclude(env *session.Env) *cobra.Command {
 	var o IncludeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"exclusions.md#include"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"exclusions.md#include"},
 		Needs: cmdutil.ChangingDatabase,
 	}, &cobra.Command{
 		Use:   "include [CLUSTER] [ID... | --all | --target EXCLUSION]",

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -36,13 +37,13 @@ type ReplaceOptions struct {
 // NewReplace returns the command `replace`.
 func NewReplace(env *session.Env) *cobra.Command {
 	var o ReplaceOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"replacements.md"},
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"replacements.md"},
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Reconciling(), cmdutil.Optional("already replaced process groups are only known from the audit file", session.Permission{Verb: "list", Resource: "events"}))
 		},
-		With: map[string]func() []session.Requirement{
-			"--respect-pdb": func() []session.Requirement {
+		With: map[string]func() []declare.Requirement{
+			"--respect-pdb": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.EvictPermissions()...))
 			},
 		},

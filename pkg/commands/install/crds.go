@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -22,9 +23,9 @@ const establishing = 30 * time.Second
 
 func newCRDs(env *session.Env) *cobra.Command {
 	var o options
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Lacks: lacking(),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Lacks: lacking(),
+		Needs: func() []declare.Requirement {
 			return cmdutil.Everywhere(cmdutil.Required(creating("apiextensions.k8s.io", "customresourcedefinitions")...))
 		},
 	}, &cobra.Command{

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -39,10 +40,10 @@ type createOptions struct {
 // NewCreate returns `kubectl fdb create`.
 func NewCreate(env *session.Env) *cobra.Command {
 	var o createOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md#new-clusters"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"reconcile.md#new-clusters"},
 		Lacks: lacking(),
-		Needs: func() []session.Requirement {
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(slices.Concat(
 				creating("apps.foundationdb.org", "foundationdbclusters"), creating("", "serviceaccounts"),
 				creating("rbac.authorization.k8s.io", "roles"), creating("rbac.authorization.k8s.io", "rolebindings"),

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -30,7 +31,7 @@ import (
 
 // NewInstall returns `kubectl fdb install`.
 func NewInstall(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Support, Pages: []string{"support.md#permissions"}}, &cobra.Command{
 		Use:   "install COMMAND",
 		Short: "Install resource definitions and roles",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -155,9 +156,9 @@ func (o options) steps(env *session.Env, c client.Client, items []item, s apply.
 }
 
 // lacking is why a creation cannot have all guarantees.
-func lacking() map[session.Guarantee]string {
-	return session.Lacking("it only creates objects that do not exist: no cluster has a Lease, an operator or another run yet",
-		session.Plans, session.Reasons, session.Overrides, session.GatedByOperators, session.OneOperation)
+func lacking() map[declare.Guarantee]string {
+	return declare.Lacking("it only creates objects that do not exist: no cluster has a Lease, an operator or another run yet",
+		declare.Plans, declare.Reasons, declare.Overrides, declare.GatedByOperators, declare.OneOperation)
 }
 
 // tryOut submits the missing objects as a server dry run, if that was requested.

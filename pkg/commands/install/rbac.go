@@ -16,15 +16,16 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/manifests"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 func newRBAC(env *session.Env) *cobra.Command {
 	var o options
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Lacks: lacking(),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Lacks: lacking(),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(creating("rbac.authorization.k8s.io", "roles")...), cmdutil.Everywhere(cmdutil.Optional("ClusterRoles are not installed", creating("rbac.authorization.k8s.io", "clusterroles")...)))
 		},
 	}, &cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -17,7 +18,7 @@ import (
 
 // NewLocks is the parent of the commands about the database lock. It does nothing by itself.
 func NewLocks(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"maintenance.md#hold-the-database-lock"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"maintenance.md#hold-the-database-lock"}}, &cobra.Command{
 		Use:     "locks",
 		Aliases: []string{"lock"},
 		Short:   "Manage the database lock and its deny list",
@@ -33,8 +34,8 @@ type getOptions struct{ cmdutil.ViewOptions }
 // NewGet returns the command `get locks`.
 func NewGet(env *session.Env) *cobra.Command {
 	var o getOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "locks [CLUSTER]",

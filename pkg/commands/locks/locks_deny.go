@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -32,8 +33,8 @@ type denyOptions struct {
 }
 
 func newLocksDeny(env *session.Env) *cobra.Command {
-	return denyOptions{}.command(env, session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	return denyOptions{}.command(env, declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "deny [CLUSTER] INSTANCE",
@@ -52,8 +53,8 @@ changed; a hint prints the command that updates it.`,
 }
 
 func newLocksAllow(env *session.Env) *cobra.Command {
-	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	return denyOptions{entry: v1beta2.LockDenyListEntry{Allow: true}}.command(env, declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "allow [CLUSTER] INSTANCE",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -34,8 +35,8 @@ type locksTakeOptions struct {
 
 func newLocksTake(env *session.Env) *cobra.Command {
 	var o locksTakeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "take [CLUSTER]",
@@ -120,8 +121,8 @@ type locksReleaseOptions struct {
 
 func newLocksRelease(env *session.Env) *cobra.Command {
 	var o locksReleaseOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "release [CLUSTER]",
@@ -150,7 +151,7 @@ control-plane instance that is lost permanently.`,
 	o.Add(cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
-	session.NotInSteps(cmd, "force")
+	declare.NotInSteps(cmd, "force")
 	return cmd
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
@@ -21,7 +23,7 @@ import (
 
 // NewMaintenance is the parent of the maintenance commands. It does nothing by itself.
 func NewMaintenance(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"maintenance.md#maintenance-of-a-zone"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"maintenance.md#maintenance-of-a-zone"}}, &cobra.Command{
 		Use:   "maintenance",
 		Short: "Manage the maintenance zone of the database",
 		Long: `Manage the maintenance zone of the database, for a zone that will be down for a short time.
@@ -42,8 +44,8 @@ type maintenanceStatusOptions struct {
 
 func newMaintenanceStatus(env *session.Env) *cobra.Command {
 	var o maintenanceStatusOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:   "status [CLUSTER]",
@@ -65,7 +67,7 @@ records ends when it expires, or with kubectl fdb maintenance off.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -35,8 +36,8 @@ type maintenanceOnOptions struct {
 
 func newMaintenanceOn(env *session.Env) *cobra.Command {
 	var o maintenanceOnOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "on [CLUSTER] ZONE",
@@ -120,8 +121,8 @@ type maintenanceOffOptions struct {
 
 func newMaintenanceOff(env *session.Env) *cobra.Command {
 	var o maintenanceOffOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
 		Needs:  cmdutil.Reconciling,
 	}, &cobra.Command{
 		Use:   "off [CLUSTER]",

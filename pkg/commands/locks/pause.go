@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -28,10 +29,10 @@ type pauseOptions struct {
 // NewPause returns the command `pause`.
 func NewPause(env *session.Env) *cobra.Command {
 	var o pauseOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
-		Lacks: session.Lacking("it is about operators, changes one field and completes at once, whatever else runs", session.Overrides, session.GatedByOperators, session.OneOperation),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Lacks: declare.Lacking("it is about operators, changes one field and completes at once, whatever else runs", declare.Overrides, declare.GatedByOperators, declare.OneOperation),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
 		},
 	}, &cobra.Command{
@@ -109,10 +110,10 @@ type resumeOptions struct {
 // NewResume returns the command `resume`.
 func NewResume(env *session.Env) *cobra.Command {
 	var o resumeOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"maintenance.md#pause-operators"},
-		Lacks: session.Lacking("it is about operators, changes one field and completes at once, whatever else runs", session.Overrides, session.GatedByOperators, session.OneOperation),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"maintenance.md#pause-operators"},
+		Lacks: declare.Lacking("it is about operators, changes one field and completes at once, whatever else runs", declare.Overrides, declare.GatedByOperators, declare.OneOperation),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.PausePermissions()...), cmdutil.Finding(), cmdutil.Auditing())
 		},
 	}, &cobra.Command{

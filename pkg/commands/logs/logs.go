@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/logs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -46,8 +47,8 @@ type options struct {
 // New returns the command `logs`.
 func New(env *session.Env) *cobra.Command {
 	o := &options{}
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"logs.md"}, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"logs.md"}, Dumps: true,
 		Needs: logging,
 	}, &cobra.Command{
 		Use:   "logs [CLUSTER] [PROCESS_GROUP...]",
@@ -179,7 +180,7 @@ func (o *options) run(ctx context.Context, env *session.Env, args []string) erro
 }
 
 // logging returns what is required for logs: either of both origins can do without the other.
-func logging() []session.Requirement {
+func logging() []declare.Requirement {
 	return slices.Concat(
 		cmdutil.Required(cmdutil.TheResource(), session.Permission{Verb: "list", Resource: "pods"}),
 		cmdutil.Optional("lines of containers are not printed", session.Permission{Verb: "get", Resource: "pods", Subresource: "log"}),

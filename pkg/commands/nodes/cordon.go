@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -49,11 +50,11 @@ type CordonOptions struct {
 // NewCordon returns the command `cordon`.
 func NewCordon(env *session.Env) *cobra.Command {
 	var o CordonOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"node-maintenance.md#by-taint"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"node-maintenance.md#by-taint"},
 		Needs: cordoning,
-		With: map[string]func() []session.Requirement{
-			"--respect-pdb": func() []session.Requirement {
+		With: map[string]func() []declare.Requirement{
+			"--respect-pdb": func() []declare.Requirement {
 				return slices.Concat(cordoning(), cmdutil.Required(session.EvictPermissions()...))
 			},
 		},
@@ -288,7 +289,7 @@ func (e emptying) Summary(to apply.Extent) string {
 }
 
 // cordoning returns what is required to reconcile, and to change nodes.
-func cordoning() []session.Requirement {
+func cordoning() []declare.Requirement {
 	return slices.Concat(cmdutil.Required(session.ReconcilePermissions()...), cmdutil.Finding(), cmdutil.Everywhere(cmdutil.Required(session.NodePermissions()...)),
 		cmdutil.Everywhere(cmdutil.Optional("capacity of other nodes is not checked", session.Permission{Verb: "list", Resource: "pods"})), cmdutil.Operators())
 }

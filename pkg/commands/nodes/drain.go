@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -30,11 +31,11 @@ type DrainOptions struct {
 // NewDrain returns the command `drain`.
 func NewDrain(env *session.Env) *cobra.Command {
 	var o DrainOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"node-maintenance.md"},
-		Needs: func() []session.Requirement { return slices.Concat(cordoning(), cmdutil.EvictingAgents()) },
-		With: map[string]func() []session.Requirement{
-			"--respect-pdb": func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"node-maintenance.md"},
+		Needs: func() []declare.Requirement { return slices.Concat(cordoning(), cmdutil.EvictingAgents()) },
+		With: map[string]func() []declare.Requirement{
+			"--respect-pdb": func() []declare.Requirement {
 				return slices.Concat(cordoning(), cmdutil.EvictingAgents(), cmdutil.Required(session.EvictPermissions()...))
 			},
 		},

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -21,8 +23,8 @@ type nodesOptions struct {
 // NewGetNodes returns the command `nodes`.
 func NewGetNodes(env *session.Env) *cobra.Command {
 	var o nodesOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
 		Needs: cmdutil.Viewing,
 	}, &cobra.Command{
 		Use:     "nodes [CLUSTER]",
@@ -44,7 +46,7 @@ not-checked, and the reason is printed on stderr.`,
   kubectl fdb get nodes sample-cluster --all`,
 	})
 	o.AddView(cmd, env, o.view)
-	o.AddSorting(cmd, inspect.NodeListView{})
+	flags.Sorting(cmd, &o.Flags, inspect.NodeListView{})
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, also list nodes without pods of the cluster")
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -40,11 +41,11 @@ type abortOptions struct {
 
 func newAbort(env *session.Env) *cobra.Command {
 	var o abortOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges,
-		Lacks: session.Lacking("it requests that another run ends, as after Ctrl-C, and changes nothing of the cluster",
-			session.Plans, session.Overrides, session.GatedByOperators, session.OneOperation),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Lacks: declare.Lacking("it requests that another run ends, as after Ctrl-C, and changes nothing of the cluster",
+			declare.Plans, declare.Overrides, declare.GatedByOperators, declare.OneOperation),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), session.Permission{Verb: "update", Group: "coordination.k8s.io", Resource: "leases"}, cmdutil.TheResource()), cmdutil.Finding(), cmdutil.Auditing(), readingLeftovers())
 		},
 	}, &cobra.Command{
@@ -220,7 +221,7 @@ func printLeft(ctx context.Context, env *session.Env, reader session.ClusterRead
 
 // readingLeftovers returns what is required, beside the resource and its Lease, to read what is half
 // done on a cluster.
-func readingLeftovers() []session.Requirement {
+func readingLeftovers() []declare.Requirement {
 	others := slices.DeleteFunc(session.ViewPermissions(), func(p session.Permission) bool { return p == cmdutil.TheResource() || p == cmdutil.ReadingLease() })
 	return slices.Concat(cmdutil.Optional("what is half done is unknown", others...), cmdutil.Beyond())
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -30,9 +32,9 @@ type historyOptions struct {
 // NewHistory returns the command `history`.
 func NewHistory(env *session.Env) *cobra.Command {
 	var o historyOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Inspection, Pages: []string{"audit.md#history"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"audit.md#history"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.TheResource()), cmdutil.Optional("runs of other users are not shown", session.Permission{Verb: "list", Resource: "events"}), cmdutil.Optional("an active operation is not marked", cmdutil.ReadingLease()), cmdutil.Finding())
 		},
 	}, &cobra.Command{
@@ -54,7 +56,7 @@ recorded in either. Runs on another cluster of the same name are omitted.`,
   kubectl fdb history sample-cluster --run latest`,
 	})
 	o.AddView(cmd, env, o.view)
-	o.AddSorting(cmd, inspect.HistoryView{})
+	flags.Sorting(cmd, &o.Flags, inspect.HistoryView{})
 	cmd.Flags().DurationVar(&o.since, "since", 0, "only runs that ended within this time (30m, 24h); 0 means all")
 	cmd.Flags().StringVar(&o.run, "run", "", "show the actions of the run with this ID, or of the latest")
 	return cmd

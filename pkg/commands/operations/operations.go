@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -20,7 +22,7 @@ import (
 
 // NewOperations is the parent of the commands about operations. It does nothing by itself.
 func NewOperations(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#operations"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"reconcile.md#operations"}}, &cobra.Command{
 		Use:     "operations",
 		Aliases: []string{"operation"},
 		Short:   "List, follow and abort operations of all users",
@@ -40,9 +42,9 @@ type listOptions struct {
 
 func newList(env *session.Env) *cobra.Command {
 	var o listOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease()), cmdutil.Finding(), cmdutil.Optional("a named cluster is not found", cmdutil.TheResource()))
 		},
 	}, &cobra.Command{
@@ -67,8 +69,8 @@ for a minute, because it was killed or cannot reach the API server.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
-	o.AddSorting(cmd, inspect.OperationListView{})
+	flags.Output(cmd, &o.Flags)
+	flags.Sorting(cmd, &o.Flags, inspect.OperationListView{})
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the operations of all namespaces")
 	return cmd
@@ -144,9 +146,9 @@ type followOptions struct{ cmdutil.ViewOptions }
 
 func newFollow(env *session.Env) *cobra.Command {
 	var o followOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Waits: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Waits: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(cmdutil.ReadingLease(), cmdutil.TheResource()), cmdutil.Finding())
 		},
 	}, &cobra.Command{
@@ -172,7 +174,7 @@ is none, 8 when its run no longer reports.`,
 		return o.Display(cmd.Context(), env, args, followed.view)
 	}
 	o.ClusterFlag.Add(cmd, env)
-	o.Flags.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	o.Interval = cmdutil.PollInterval
 	o.AddTimeout(cmd)
 	return cmd

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -23,9 +24,9 @@ func NewPlan(env *session.Env) *cobra.Command {
 		f     proposedFlags
 		limit string
 	)
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Group: session.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Group: declare.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
 		},
 	}, &cobra.Command{
@@ -85,7 +86,7 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
 	cmd.Flags().IntVar(&shows.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
 	cmd.Flags().StringVar(&limit, "at-most", "", "limits of the totals of the forecast, above which the exit code is 4, such as recoveries=2,movedBytes=100Gi,groupsRemoved=0,seconds=1h; an unknown total counts as exceeded")
-	shows.Add(cmd)
+	flags.Output(cmd, &shows.Flags)
 	f.add(cmd, "to plan as if it were stored")
 	return cmd
 }

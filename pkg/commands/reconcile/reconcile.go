@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -23,29 +24,29 @@ func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
 		f proposedFlags
 	)
 	o.Dumps.Write = write
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Management, Pages: []string{"reconcile.md", "watch.md"},
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Management, Pages: []string{"reconcile.md", "watch.md"},
 		Needs: cmdutil.Reconciling,
-		With: map[string]func() []session.Requirement{
-			"fdbbackup": func() []session.Requirement {
+		With: map[string]func() []declare.Requirement{
+			"fdbbackup": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Required(session.BackupPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 			},
-			"fdbrestore": func() []session.Requirement {
+			"fdbrestore": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Required(session.RestorePermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 			},
-			"--with-backups": func() []session.Requirement {
+			"--with-backups": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Required(apply.WithBackups(session.ReconcilePermissions())...), cmdutil.Keeping(), cmdutil.Operators(), cmdutil.Auditing())
 			},
-			"--watch --dump-dir": func() []session.Requirement {
+			"--watch --dump-dir": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...), cmdutil.Dumping())
 			},
-			"--watch": func() []session.Requirement {
+			"--watch": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.WatchPermissions()...))
 			},
-			"--respect-pdb": func() []session.Requirement {
+			"--respect-pdb": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.EvictPermissions()...))
 			},
-			"--watch --with-backups": func() []session.Requirement {
+			"--watch --with-backups": func() []declare.Requirement {
 				return slices.Concat(
 					cmdutil.Required(apply.WithBackups(session.ReconcilePermissions())...), cmdutil.Keeping(), cmdutil.Required(session.WatchPermissions()...), cmdutil.Operators(), cmdutil.Auditing(),
 					cmdutil.Optional("changes of backups and restores are only seen every --resync", followBackupPermissions()...),

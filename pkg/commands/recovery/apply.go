@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -40,9 +41,9 @@ type applyOptions struct {
 
 func newApply(env *session.Env) *cobra.Command {
 	var o applyOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Planned: true,
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Planned: true,
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Reconciling(), cmdutil.ReleasedVolumes(), bindingVolumes())
 		},
 	}, &cobra.Command{
@@ -245,6 +246,6 @@ func tryOut(ctx context.Context, env *session.Env, current reading, p recovery.P
 const stageRecover plan.StageName = "Recover"
 
 // bindingVolumes returns what is required to bind PVCs to released volumes again.
-func bindingVolumes() []session.Requirement {
+func bindingVolumes() []declare.Requirement {
 	return cmdutil.Everywhere(cmdutil.Optional("released volumes cannot be bound again", session.VolumePermissions()...))
 }

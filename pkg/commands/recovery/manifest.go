@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -26,8 +28,8 @@ type manifestOptions struct {
 
 func newManifest(env *session.Env) *cobra.Command {
 	var o manifestOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads, Prints: "a manifest",
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads, Prints: "a manifest",
 		Needs: inferringManifests,
 	}, &cobra.Command{
 		Use:   "manifest CLUSTER",
@@ -56,7 +58,7 @@ Exit code 0: a manifest was printed. 2: nothing is left of the cluster.`,
 		},
 	})
 	o.ClusterFlag.Add(cmd, env)
-	o.AddFormat(cmd)
+	flags.Format(cmd, &o.Flags)
 	return cmd
 }
 
@@ -111,7 +113,7 @@ func (o manifestOptions) print(env *session.Env, r leftoverReader) error {
 }
 
 // inferringManifests returns what is required to infer a manifest: what may not be read is listed as unknown.
-func inferringManifests() []session.Requirement {
+func inferringManifests() []declare.Requirement {
 	const without = "fields of the manifest are unknown"
 	return slices.Concat(cmdutil.Required(cmdutil.TheResource()), cmdutil.Optional(without,
 		session.Permission{Verb: "list", Resource: "pods"}, session.Permission{Verb: "create", Resource: "pods", Subresource: "exec"},

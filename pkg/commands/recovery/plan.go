@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -24,9 +25,9 @@ type planOptions struct{ cmdutil.ViewOptions }
 
 func newPlan(env *session.Env) *cobra.Command {
 	var o planOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads,
-		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads,
+		Needs:  func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
 	}, &cobra.Command{
 		Use:   "plan [CLUSTER]",
 		Short: "Plan a recovery, with a digest for review",

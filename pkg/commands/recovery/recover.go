@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/collect"
@@ -22,7 +23,7 @@ import (
 
 // New returns the parent of the recover commands. It does nothing by itself.
 func New(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Management, Pages: []string{"recovery.md"}}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Management, Pages: []string{"recovery.md"}}, &cobra.Command{
 		Use:   "recover",
 		Short: "Plan and apply a recovery without a quorum",
 	})
@@ -36,9 +37,9 @@ type collectOptions struct{ cmdutil.ViewOptions }
 
 func newCollect(env *session.Env) *cobra.Command {
 	var o collectOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads,
-		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads,
+		Needs:  func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
 	}, &cobra.Command{
 		Use:   "collect [CLUSTER]",
 		Short: "Show what was lost and what can be saved",

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -22,9 +23,9 @@ type verifyOptions struct{ cmdutil.ViewOptions }
 
 func newVerify(env *session.Env) *cobra.Command {
 	var o verifyOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectReads,
-		Needs:  func() []session.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Reads,
+		Needs:  func() []declare.Requirement { return slices.Concat(cmdutil.Viewing(), cmdutil.ReleasedVolumes()) },
 	}, &cobra.Command{
 		Use:   "verify [CLUSTER]",
 		Short: "Verify a cluster after a recovery",

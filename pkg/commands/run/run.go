@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -46,11 +48,11 @@ const (
 // New returns the command `run`. Steps are run by program and validated against the command tree.
 func New(env *session.Env, program Program, tree Tree) *cobra.Command {
 	var o options
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"runbook-files.md"}, NoStep: "a runbook cannot run another one",
-		Lacks: session.Lacking("its steps are commands, each with its own guarantees; its dry run has theirs"),
-		With: map[string]func() []session.Requirement{
-			"--state": func() []session.Requirement { return cmdutil.Required(session.RunStatePermissions()...) },
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Automation, Pages: []string{"runbook-files.md"}, NoStep: "a runbook cannot run another one",
+		Lacks: declare.Lacking("its steps are commands, each with its own guarantees; its dry run has theirs"),
+		With: map[string]func() []declare.Requirement{
+			"--state": func() []declare.Requirement { return cmdutil.Required(session.RunStatePermissions()...) },
 		},
 	}, &cobra.Command{
 		Use:   "run [RUNBOOK]",
@@ -94,7 +96,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 			return r.command(cmd.Context(), args)
 		},
 	})
-	o.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.vars, "var", nil, "value of a variable of the runbook (NAME=VALUE); can be repeated")
 	flags.StringVar(&o.state, "state", "", "state file, or configmap/NAME, which continues the run that it has; without it a new file beside the audit file")

@@ -10,8 +10,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -128,7 +128,7 @@ func TestAStepWithAFlagBeyondItsRunbookIsRefusedWithItsLine(t *testing.T) {
 	}
 	up := commandstest.Up(t)
 	commands.NewRoot(up.Environment()).PersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if !session.FitsSteps(commands.NewRoot(up.Environment()), commands.NewRoot(up.Environment()).PersistentFlags().Lookup(f.Name)) {
+		if !declare.FitsSteps(commands.NewRoot(up.Environment()), commands.NewRoot(up.Environment()).PersistentFlags().Lookup(f.Name)) {
 			lines["--"+f.Name+" by its name"] = "status ${cluster} --" + f.Name + "=1"
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/util/jsonpath"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -21,7 +22,7 @@ type Tree struct {
 	// Root returns a new command tree, which has parsed nothing yet.
 	Root func() *cobra.Command
 	// Script returns the effect of a script of the commands that run scripts of a known language, by their path.
-	Script map[string]func(script string) session.Effect
+	Script map[string]func(script string) declare.Effect
 }
 
 // endless are the flags with which a command does not end.
@@ -36,8 +37,8 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if err != nil {
 		return runbook.Traits{}, err
 	}
-	path := session.PathOf(cmd)
-	declaration, _ := session.Declared(cmd)
+	path := declare.PathOf(cmd)
+	declaration, _ := declare.Of(cmd)
 	switch why := whyNoStep(cmd, declaration); {
 	case cmd == root:
 		return runbook.Traits{}, fmt.Errorf("unknown command %q: must be a command of kubectl fdb%s", words[0], session.OrMeant(words[0], namesOf(root.Commands())))
@@ -49,7 +50,7 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 	if err := fits(cmd, rest); err != nil {
 		return runbook.Traits{}, fmt.Errorf("%s: %w", path, err)
 	}
-	effect, declared := session.EffectOf(cmd)
+	effect, declared := declare.EffectOf(cmd)
 	if !declared {
 		return runbook.Traits{}, fmt.Errorf("%q is not supported in a step: it declares no effect", path)
 	}
@@ -60,7 +61,7 @@ func (t Tree) Command(words []string) (runbook.Traits, error) {
 }
 
 // whyNoStep returns why a command cannot be a step; empty if it can.
-func whyNoStep(cmd *cobra.Command, d session.Declaration) string {
+func whyNoStep(cmd *cobra.Command, d declare.Declaration) string {
 	switch {
 	case cmd.Name() == "help": // cobra's own, which declares nothing
 		return "it only prints help"
@@ -73,7 +74,7 @@ func whyNoStep(cmd *cobra.Command, d session.Declaration) string {
 
 // effectOfScript returns the effect of a command that runs the script after the dash. One with a word
 // without a value yet may do anything.
-func effectOfScript(cmd *cobra.Command, declared session.Effect, of func(string) session.Effect) session.Effect {
+func effectOfScript(cmd *cobra.Command, declared declare.Effect, of func(string) declare.Effect) declare.Effect {
 	at := cmd.ArgsLenAtDash()
 	if at < 0 {
 		return declared
@@ -129,7 +130,7 @@ func fits(cmd *cobra.Command, words []string) error {
 func withinRunbook(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && !session.FitsSteps(cmd, f) {
+		if err == nil && !declare.FitsSteps(cmd, f) {
 			err = fmt.Errorf("--%s is not supported in a step: connection, identity, files and --force are not for runbooks", f.Name)
 		}
 	})
@@ -153,12 +154,12 @@ func (v lenientValue) Set(text string) error {
 }
 
 // traitsOf returns what the effect of a command and its parsed flags mean for the run.
-func traitsOf(cmd *cobra.Command, path string, effect session.Effect, d session.Declaration) runbook.Traits {
+func traitsOf(cmd *cobra.Command, path string, effect declare.Effect, d declare.Declaration) runbook.Traits {
 	dryRun := cmd.Flags().Lookup("dry-run")
 	t := runbook.Traits{
-		Command: path, ReadOnly: effect == session.EffectReads,
-		Changes:   effect == session.EffectChanges || effect == session.EffectPrograms,
-		Forecasts: effect == session.EffectChanges && dryRun != nil,
+		Command: path, ReadOnly: effect == declare.Reads,
+		Changes:   effect == declare.Changes || effect == declare.Programs,
+		Forecasts: effect == declare.Changes && dryRun != nil,
 		Planned:   d.Planned,
 		Waits:     d.Waits,
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
@@ -36,10 +37,10 @@ type cliOptions struct {
 // NewCLI returns the command `cli`.
 func NewCLI(env *session.Env) *cobra.Command {
 	var o cliOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what fdbcli prints",
-		Lacks: session.Lacking("it runs commands of the user in fdbcli, which has no dry run"),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Programs, Group: declare.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what fdbcli prints",
+		Lacks: declare.Lacking("it runs commands of the user in fdbcli, which has no dry run"),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
 		},
 	}, &cobra.Command{
@@ -178,11 +179,11 @@ var readOnlyCommands = []string{
 var readOnlyWithoutArguments = []string{"coordinators", "exclude", "maintenance", "kill", "suspend", "expensive_data_check", "setclass", "versionepoch"}
 
 // EffectOfScript returns the effect of a script of fdbcli commands.
-func EffectOfScript(script string) session.Effect {
+func EffectOfScript(script string) declare.Effect {
 	if len(changesOf(script)) > 0 {
-		return session.EffectChanges
+		return declare.Changes
 	}
-	return session.EffectReads
+	return declare.Reads
 }
 
 // changesOf returns the commands of a script that may change the database: all except

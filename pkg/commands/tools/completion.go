@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -15,7 +16,7 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 // NewCompletion returns the command `completion`.
 func NewCompletion(env *session.Env) *cobra.Command {
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Support, Pages: []string{"support.md#shell-completion"}, Local: true, NoStep: "it is for shells", Prints: "a script"}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Support, Pages: []string{"support.md#shell-completion"}, Local: true, NoStep: "it is for shells", Prints: "a script"}, &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Generate the shell completion script",
 		Long: `Generate the shell completion script for bash, zsh, fish or powershell. It also completes

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -35,7 +36,7 @@ type installOptions struct {
 
 func newCompletionInstall(env *session.Env) *cobra.Command {
 	var o installOptions
-	cmd := session.Declare(session.Declaration{Effect: session.EffectSaves, Local: true, NoStep: "it is for shells", Prints: "the path of a file"}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Saves, Local: true, NoStep: "it is for shells", Prints: "the path of a file"}, &cobra.Command{
 		Use:   "install",
 		Short: "Install shell completion for kubectl",
 		Long: `Install shell completion for kubectl fdb: write the program ` + CompletionProgram + `, which

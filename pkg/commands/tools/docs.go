@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -28,7 +29,7 @@ var docsFormats = []string{"markdown", "man"}
 // NewDocs returns the command `docs`.
 func NewDocs(env *session.Env) *cobra.Command {
 	var o docsOptions
-	cmd := session.Declare(session.Declaration{Effect: session.EffectSaves, Group: session.Support, Pages: []string{"support.md#reference-pages-and-schemas"}, Local: true, NoStep: "it writes files of its own", Prints: "the path of a file"}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Saves, Group: declare.Support, Pages: []string{"support.md#reference-pages-and-schemas"}, Local: true, NoStep: "it writes files of its own", Prints: "the path of a file"}, &cobra.Command{
 		Use:   "docs --dir DIR",
 		Short: "Generate a reference page per command",
 		Long: `Generate a reference page per command from its --help, as Markdown or man pages. Existing
@@ -159,7 +160,7 @@ func available(cmd *cobra.Command) []*cobra.Command {
 
 // writeOverview writes a table of the commands of each group, with those below them.
 func (o docsOptions) writeOverview(b *strings.Builder, commands []*cobra.Command) {
-	for _, group := range session.Groups() {
+	for _, group := range declare.Groups() {
 		fmt.Fprintf(b, "\n## %s\n\n| command | purpose | described in |\n|---|---|---|\n", strings.TrimSuffix(group.Title, ":"))
 		for _, cmd := range commands {
 			if cmd.GroupID != group.ID {
@@ -187,7 +188,7 @@ func named(cmd *cobra.Command) string {
 func (o docsOptions) described(cmd *cobra.Command) []string {
 	var links []string
 	for ; cmd != nil && len(links) == 0; cmd = cmd.Parent() {
-		d, _ := session.Declared(cmd)
+		d, _ := declare.Of(cmd)
 		for _, page := range d.Pages {
 			name, _, _ := strings.Cut(page, ".md")
 			links = append(links, fmt.Sprintf("[%s](%s/%s)", name, o.pages, page))

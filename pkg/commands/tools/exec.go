@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -31,10 +32,10 @@ type execOptions struct {
 // NewExec returns the command `exec`.
 func NewExec(env *session.Env) *cobra.Command {
 	var o execOptions
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectPrograms, Group: session.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what a program prints",
-		Lacks: session.Lacking("it runs a program of the user, of which nothing is known"),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Programs, Group: declare.Support, Pages: []string{"support.md#fdbcli-and-programs-in-pods"}, Prints: "what a program prints",
+		Lacks: declare.Lacking("it runs a program of the user, of which nothing is known"),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.ToolPermissions()...), cmdutil.Finding())
 		},
 	}, &cobra.Command{
@@ -69,7 +70,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 	flags.StringVar(&o.container, "container", v1beta2.ContainerMain, "container of the pod")
 	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
-	session.NotInSteps(cmd, "stdin")
+	declare.NotInSteps(cmd, "stdin")
 	session.CompleteWith(cmd, "pod", env.Completion().PodNames)
 	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -26,7 +28,7 @@ type schemaOptions struct{ format.Flags }
 // NewSchema returns the command `schema`.
 func NewSchema(env *session.Env) *cobra.Command {
 	var o schemaOptions
-	cmd := session.Declare(session.Declaration{Effect: session.EffectReads, Group: session.Automation, Pages: []string{"scripting.md#rely-on-json"}, Local: true}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Automation, Pages: []string{"scripting.md#rely-on-json"}, Local: true}, &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print the JSON schemas of the output",
 		Long: `Print the JSON schemas (2020-12) of the output. Without KIND the kinds of documents are
@@ -42,7 +44,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 		RunE: func(_ *cobra.Command, args []string) error { return o.run(env, args) },
 	})
 	cmd.ValidArgs = kindNames()
-	o.Add(cmd)
+	flags.Output(cmd, &o.Flags)
 	return cmd
 }
 

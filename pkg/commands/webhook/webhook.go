@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/evictionhook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -40,15 +41,15 @@ type options struct {
 // New returns the command.
 func New(env *session.Env) *cobra.Command {
 	o := options{env: env}
-	cmd := session.Declare(session.Declaration{
-		Effect: session.EffectChanges, Group: session.Automation, Pages: []string{"eviction-webhook.md#the-webhook"}, Endless: true,
-		Lacks: session.Lacking("no command line belongs to a change: --act carries out replacements with the gates, the Lease and the audit of replace",
-			session.DryRuns, session.Plans, session.Reasons, session.FieldManagers, session.Overrides, session.OneOperation),
-		Needs: func() []session.Requirement {
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes, Group: declare.Automation, Pages: []string{"eviction-webhook.md#the-webhook"}, Endless: true,
+		Lacks: declare.Lacking("no command line belongs to a change: --act carries out replacements with the gates, the Lease and the audit of replace",
+			declare.DryRuns, declare.Plans, declare.Reasons, declare.FieldManagers, declare.Overrides, declare.OneOperation),
+		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.WebhookPermissions()...), cmdutil.Viewing())
 		},
-		With: map[string]func() []session.Requirement{
-			"--act": func() []session.Requirement {
+		With: map[string]func() []declare.Requirement{
+			"--act": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Required(session.WebhookPermissions()...), cmdutil.Reconciling())
 			},
 		},

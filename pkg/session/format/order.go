@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -28,11 +26,10 @@ type order struct {
 	of list.Document
 }
 
-// AddSorting adds --sort-by to a command whose lists are such documents.
-func (o *Flags) AddSorting(cmd *cobra.Command, of list.Document) {
+// Orders makes lists of such documents sortable: it returns where the title or path to sort by belongs, and the known ones.
+func (o *Flags) Orders(of list.Document) (by *string, known func() []string) {
 	o.order.of = of
-	cmd.Flags().StringVar(&o.order.by, "sort-by", "", "path of a field of the items, or title of a column, to sort by, such as .zone or ZONE; items without a value are last")
-	session.Complete(cmd, "sort-by", o.order.known)
+	return &o.order.by, o.order.known
 }
 
 // known are the titles of columns and the fields of an item.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -45,29 +44,17 @@ func TemplateCompletions() []string {
 	return []string{"jsonpath=", "jsonpath-file=", "go-template=", "go-template-file=", "custom-columns=", "custom-columns-file="}
 }
 
-// Add adds the flags of a command that prints documents and tables.
-func (o *Flags) Add(cmd *cobra.Command) {
-	o.AddFormat(cmd)
-	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", false, "If true, omit the header row of tables")
-	cmd.Flags().BoolVar(&o.Absolute, "absolute-time", false, "If true, print times instead of ages")
+// Named are the formats without a template, as the help of -o names them.
+func (o Flags) Named() []string {
+	return slices.Concat([]string{"table", "wide", "json", "yaml", "kyaml", "name"}, o.Own)
 }
 
-func (o *Flags) AddFormat(cmd *cobra.Command) {
-	formats := slices.Concat([]string{"table", "wide", "json", "yaml", "kyaml", "name"}, o.Own)
-	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "output format: "+strings.Join(formats, ", ")+", "+Templates)
-	session.Complete(cmd, "output", func() []string { return slices.Concat(plainFormats, o.Own, TemplateCompletions()) })
-	KeepFilesFromSteps(cmd)
-}
+// Completions are the values of -o, or how they begin.
+func (o Flags) Completions() []string { return slices.Concat(plainFormats, o.Own, TemplateCompletions()) }
 
-// KeepFilesFromSteps has no step of a runbook read a file of the machine that runs it by -o.
-func KeepFilesFromSteps(cmd *cobra.Command) {
-	var beginnings []string
-	for _, kind := range templateFormats {
-		if strings.HasSuffix(kind, ofFile) {
-			beginnings = append(beginnings, kind)
-		}
-	}
-	session.ValuesNotInSteps(cmd, "output", beginnings...)
+// OfFiles are the formats whose template is in a file.
+func OfFiles() []string {
+	return slices.DeleteFunc(slices.Clone(templateFormats), func(kind string) bool { return !strings.HasSuffix(kind, ofFile) })
 }
 
 // Check rejects invalid formats and orders before anything is read.

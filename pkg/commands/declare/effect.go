@@ -1,4 +1,4 @@
-package session
+package declare
 
 import (
 	"cmp"
@@ -14,20 +14,20 @@ import (
 type Effect string
 
 const (
-	// EffectReads is the effect of a command that changes nothing: no object, no database, no file.
-	EffectReads Effect = "reads"
-	// EffectSaves is the effect of a command that only writes files of this machine.
-	EffectSaves Effect = "saves"
-	// EffectChanges is the effect of a command that changes objects or databases. With --dry-run it reads.
-	EffectChanges Effect = "changes"
-	// EffectPrograms is the effect of a command that runs programs or scripts of the user, which may do anything.
-	EffectPrograms Effect = "programs"
+	// Reads is the effect of a command that changes nothing: no object, no database, no file.
+	Reads Effect = "reads"
+	// Saves is the effect of a command that only writes files of this machine.
+	Saves Effect = "saves"
+	// Changes is the effect of a command that changes objects or databases. With --dry-run it reads.
+	Changes Effect = "changes"
+	// Programs is the effect of a command that runs programs or scripts of the user, which may do anything.
+	Programs Effect = "programs"
 )
 
 // known reports whether an effect is one of those.
 func (e Effect) known() bool {
 	switch e {
-	case EffectReads, EffectSaves, EffectChanges, EffectPrograms:
+	case Reads, Saves, Changes, Programs:
 		return true
 	default:
 		return false
@@ -40,9 +40,9 @@ const dryRunFlag = "dry-run"
 // EffectOf returns the effect of a command with the flags that were parsed: the declared one, and that of
 // reading for a dry run of changes.
 func EffectOf(cmd *cobra.Command) (Effect, bool) {
-	d, declared := Declared(cmd)
-	if f := cmd.Flags().Lookup(dryRunFlag); d.Effect == EffectChanges && f != nil && f.Value.String() != f.DefValue {
-		return EffectReads, declared
+	d, declared := Of(cmd)
+	if f := cmd.Flags().Lookup(dryRunFlag); d.Effect == Changes && f != nil && f.Value.String() != f.DefValue {
+		return Reads, declared
 	}
 	return d.Effect, declared
 }

@@ -1,4 +1,6 @@
-package session
+// Package declare has what commands declare of themselves: what they may do beyond printing, which guarantees their changes
+// give, which permissions they use, and where they are described.
+package declare
 
 import (
 	"maps"
@@ -9,6 +11,8 @@ import (
 	"weak"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // Declaration is what a command declares of itself, beside its use. The help, the roles, the rules of
@@ -65,7 +69,7 @@ func Groups() []*cobra.Group {
 
 // Requirement is a permission that a command uses.
 type Requirement struct {
-	Permission
+	session.Permission
 	// Everywhere is true for permissions outside of the cluster's namespace.
 	Everywhere bool
 	// Without describes what is missing without it; empty if it is mandatory.
@@ -76,17 +80,17 @@ type Requirement struct {
 // them but in texts, and the permissions of all commands as texts would take longer than the rest of the start.
 var declarations sync.Map
 
-// Declare returns a command after noting what it declares.
-func Declare(d Declaration, cmd *cobra.Command) *cobra.Command {
+// Command returns a command after noting what it declares.
+func Command(d Declaration, cmd *cobra.Command) *cobra.Command {
 	key := weak.Make(cmd)
 	declarations.Store(key, d)
 	runtime.AddCleanup(cmd, func(key weak.Pointer[cobra.Command]) { declarations.Delete(key) }, key)
 	return cmd
 }
 
-// Declared returns what a command declares; false for a command without an effect, of which nothing may be
+// Of returns what a command declares; false for a command without an effect, of which nothing may be
 // assumed.
-func Declared(cmd *cobra.Command) (Declaration, bool) {
+func Of(cmd *cobra.Command) (Declaration, bool) {
 	found, _ := declarations.Load(weak.Make(cmd))
 	d, _ := found.(Declaration)
 	return d, d.Effect.known()
@@ -103,7 +107,7 @@ type NeedsOf struct {
 func AllNeeds(parent *cobra.Command) []NeedsOf {
 	var all []NeedsOf
 	for _, cmd := range parent.Commands() {
-		d, _ := Declared(cmd)
+		d, _ := Of(cmd)
 		path := PathOf(cmd)
 		if d.Needs != nil {
 			all = append(all, NeedsOf{path, d.Needs()})
@@ -143,4 +147,48 @@ func FindNeeds(root *cobra.Command, line string) (NeedsOf, bool) {
 		return NeedsOf{}, false
 	}
 	return all[i], true
+}
+
+// Guarantee is what every command that changes something gives. Its name is that of the flag by which a user sees it.
+type Guarantee string
+
+// The guarantees.
+const (
+	// DryRuns shows what would be done: --dry-run with the values none, client and server.
+	DryRuns Guarantee = "dry-run"
+	// Plans carries out exactly what a saved plan has, or nothing.
+	Plans Guarantee = "plan"
+	// Reasons records why, with the Lease, in the audit and in the history.
+	Reasons Guarantee = "reason"
+	// FieldManagers names who manages the fields that are written.
+	FieldManagers Guarantee = "field-manager"
+	// Overrides names the gates that may be overridden, each with a reason.
+	Overrides Guarantee = "override"
+	// GatedByOperators evaluates the gates immediately before the first change; --coexist allows a live operator.
+	GatedByOperators Guarantee = "coexist"
+	// OneOperation refuses to act beside the operation of another run, without --join.
+	OneOperation Guarantee = "join"
+)
+
+// Guarantees returns all of them.
+func Guarantees() []Guarantee {
+	return []Guarantee{DryRuns, Plans, Reasons, FieldManagers, Overrides, GatedByOperators, OneOperation}
+}
+
+// HasGuarantee reports whether a command has the flag of a guarantee, and --dry-run has all of its values.
+func HasGuarantee(cmd *cobra.Command, g Guarantee) bool {
+	flag := cmd.Flags().Lookup(string(g))
+	return flag != nil && (g != DryRuns || flag.Value.Type() == "string")
+}
+
+// Lacking returns why a command cannot have guarantees; none named means all.
+func Lacking(why string, named ...Guarantee) map[Guarantee]string {
+	if len(named) == 0 {
+		named = Guarantees()
+	}
+	lacks := map[Guarantee]string{}
+	for _, g := range named {
+		lacks[g] = why
+	}
+	return lacks
 }
