@@ -72,6 +72,11 @@ func carryOutProposed(ctx context.Context, f proposedFlags, o apply.ReconcileOpt
 			return err
 		}
 	}
+	for _, c := range changes {
+		if err := o.CheckConfirm(session.KindOf(c.Kind()), c.Key().Name); err != nil {
+			return err
+		}
+	}
 	session.Use(env, changes[0].Key().Namespace)
 	session.ReadProposed(env, changes)
 	var all []apply.Keyed

@@ -210,6 +210,7 @@ func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 				FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:processCounts":{"f:storage":{}}}}`),
 			}}
 		}, code: exit.ExitConflict, want: "spec.processCounts.storage of argocd-controller"},
+		"a confirmation that no pass over a cluster requires": {args: []string{"--yes", "--confirm", "sample"}, code: exit.ExitUsage, want: "--confirm requires"},
 		"a dry run":      {args: []string{"--dry-run"}, code: exit.ExitNo},
 		"a blocked pass": {spec: "  distributionConfig: {enabled: true, desiredFaultDomains: 1}\n", code: exit.ExitRefused, want: "no pass could do anything with the spec"},
 	}
@@ -231,6 +232,26 @@ func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 				t.Errorf("stored %d storage processes, did %v", g.Cluster.Resource.Spec.ProcessCounts.Storage, g.Changes())
 			}
 		})
+	}
+}
+
+func TestDecliningAfterAFileIsStoredReportsThat(t *testing.T) {
+	declined := 0
+	for reads := range 6 {
+		g := readThrough(t)
+		g.MeddleAfter(reads, commandstest.Recompute) // another spec needs another approval
+		code := g.Answering("y\nn\n", "reconcile", "-f", manifest(t, grown), "--wait")
+		output := g.Out.String() + g.Err.String()
+		if g.Cluster.Resource.Spec.ProcessCounts.Storage != 6 || code != exit.ExitUnconfirmed {
+			continue
+		}
+		declined++
+		if strings.Contains(output, "nothing was changed") || !strings.Contains(output, "carried out before") {
+			t.Errorf("exit code %d: %s", code, output)
+		}
+	}
+	if declined == 0 {
+		t.Error("no run was declined after the spec was stored")
 	}
 }
 
