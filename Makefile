@@ -9,7 +9,8 @@ KUBERNETES := $(shell awk '$$1 == "k8s.io/kubernetes" {print $$2}' sandbox/go.mo
 # The sandbox of the demo; the end-to-end tests start one of their own.
 SANDBOX    ?= .sandbox
 # One setting for builds and tests, so that they share what they compile; nothing here needs C.
-export CGO_ENABLED ?= 0
+# Also where it is set but empty, which go takes for 1.
+export CGO_ENABLED := $(or $(CGO_ENABLED),0)
 # End-to-end tests mostly wait. Each has its own limit for a lack of progress.
 E2E_PARALLEL ?= $(shell echo $$((6 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
