@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
-	flag "github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
@@ -98,16 +97,16 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	})
 	o.ClusterFlag.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
-	flags := cmd.Flags()
-	flags.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
-	flags.StringArrayVar(&o.skip, "skip", nil, "rule or group to skip: RULE or RULE=REASON; can be repeated")
-	flags.StringVar(&o.failOn, "fail-on", string(check.Error), "minimum severity of findings for exit code 1: info, warning, error or critical")
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, check the clusters of all namespaces")
-	flags.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
-	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
-	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flag.Manifests(cmd, &o.files, "to check before they are applied")
-	flags.BoolVar(&o.local, "local", false, "If true, check the manifests of -f or -k without any request to an API server")
+	typed := cmd.Flags()
+	typed.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
+	typed.StringArrayVar(&o.skip, "skip", nil, "rule or group to skip: RULE or RULE=REASON; can be repeated")
+	typed.StringVar(&o.failOn, "fail-on", string(check.Error), "minimum severity of findings for exit code 1: info, warning, error or critical")
+	typed.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, check the clusters of all namespaces")
+	typed.BoolVar(&o.list, "list", false, "If true, explain the rules without checking a cluster")
+	typed.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
+	typed.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	flags.Manifests(cmd, &o.files, "to check before they are applied")
+	typed.BoolVar(&o.local, "local", false, "If true, check the manifests of -f or -k without any request to an API server")
 	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(findings.Severities()) })
 	session.Complete(cmd, "rules", ruleNames)
 	session.Complete(cmd, "skip", ruleNames)
@@ -180,7 +179,7 @@ func (o checkOptions) parse() (check.Options, error) {
 	case o.local && !o.files.Given():
 		return options, exit.Usagef("--local requires -f or -k")
 	}
-	if err := flag.CheckManifests(o.files); err != nil {
+	if err := flags.CheckManifests(o.files); err != nil {
 		return options, err
 	}
 	for _, s := range o.skip {

@@ -50,7 +50,9 @@ func (o Flags) Named() []string {
 }
 
 // Completions are the values of -o, or how they begin.
-func (o Flags) Completions() []string { return slices.Concat(plainFormats, o.Own, TemplateCompletions()) }
+func (o Flags) Completions() []string {
+	return slices.Concat(plainFormats, o.Own, TemplateCompletions())
+}
 
 // OfFiles are the formats whose template is in a file.
 func OfFiles() []string {

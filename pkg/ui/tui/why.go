@@ -38,7 +38,7 @@ func (s clusterView) causesOf(id string, head line) []line {
 }
 
 // ofReport returns a report unless the frame knows better: a preview is older, and has nothing of what came after it.
-func (s clusterView) ofReport(id string, head line, print func(why.Report) []line) []line {
+func (s clusterView) ofReport(id string, head line, render func(why.Report) []line) []line {
 	report := s.whyReport(id)
 	if report == nil {
 		return []line{head, styledLine(faint, indent+"unknown: no preview of a pass yet")}
@@ -50,7 +50,7 @@ func (s clusterView) ofReport(id string, head line, print func(why.Report) []lin
 	case len(report.Items) == 0 && s.changedAfter(id, report.AsOf):
 		lines = append(lines, line{styled(unsure, indent+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
 	default:
-		lines = append(lines, print(*report)...)
+		lines = append(lines, render(*report)...)
 	}
 	return append(lines, styledLine(faint, indent+"previewed "+s.age(report.AsOf)+" ago"))
 }
