@@ -102,10 +102,10 @@ func TestSearchingALogGoesToItsMatches(t *testing.T) {
 		keys      []string
 		has, note string
 	}{
-		"from what is visible on":           {[]string{"/", "err.r", "enter"}, "Error 95", ""},
-		"after the last comes the first":    {[]string{"/", "err", "enter", "n"}, "Error 20", ""},
-		"and the next":                      {[]string{"/", "err", "enter", "n", "n"}, "Error 60", ""},
-		"and the one before":                {[]string{"/", "err", "enter", "n", "n", "N"}, "Error 20", ""},
+		"from what is visible on":           {[]string{"/", "err.r", "enter"}, "Error 95", "match 3 of 3"},
+		"after the last comes the first":    {[]string{"/", "err", "enter", "n"}, "Error 20", "match 1 of 3"},
+		"and the next":                      {[]string{"/", "err", "enter", "n", "n"}, "Error 60", "match 2 of 3"},
+		"and the one before":                {[]string{"/", "err", "enter", "n", "n", "N"}, "Error 20", "match 1 of 3"},
 		"while it is typed":                 {[]string{"g", "/", "err"}, "Error 20", ""},
 		"a capital letter makes case count": {[]string{"/", "ERR", "enter", "n"}, "line 99", "nothing matches ERR"},
 		"what is no expression is text":     {[]string{"/", "err(", "enter", "n"}, "line 99", "nothing matches err("},

@@ -278,12 +278,13 @@ func (m model) rowsSeen(p page) line {
 	return line{styled(warn, fmt.Sprintf("rows %d-%d of %d  ", top+1, min(all, top+height), all))}
 }
 
-// scrolled returns which lines of a text are shown, if not all are.
+// scrolled returns which lines of a text are shown, if not all are, and which match of a search.
 func (m model) scrolled() line {
 	p := m.panes[len(m.panes)-1]
-	all, height := len(m.paneLines(m.clusterView(), p)), m.bodyHeight()
+	lines := m.paneLines(m.clusterView(), p)
+	all, height := len(lines), m.bodyHeight()
 	if all <= height {
-		return nil
+		return m.found(lines)
 	}
-	return line{styled(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}
+	return slices.Concat(line{styled(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}, m.found(lines))
 }

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
@@ -94,8 +96,25 @@ func (m model) outputText() []line {
 
 // matches returns the lines of the open output, as they are drawn, that match the search.
 func (m model) matches() []int {
+	return matchesIn(m.paneLines(m.clusterView(), m.panes[len(m.panes)-1]))
+}
+
+// found returns which match of how many was gone to last.
+func (m model) found(lines []line) line {
+	if !m.shows(paneOutput) || m.output.search == "" {
+		return nil
+	}
+	all := matchesIn(lines)
+	text := phrase.Count(len(all), "match") + "  "
+	if at, is := slices.BinarySearch(all, m.output.at); is {
+		text = fmt.Sprintf("match %d of %d  ", at+1, len(all))
+	}
+	return line{styled(warn, text)}
+}
+
+func matchesIn(lines []line) []int {
 	var all []int
-	for i, l := range m.paneLines(m.clusterView(), m.panes[len(m.panes)-1]) {
+	for i, l := range lines {
 		if slices.ContainsFunc(l, func(s span) bool { return s.Tone == paint.Found }) {
 			all = append(all, i)
 		}
