@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -40,11 +41,16 @@ func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error)
 	found := *records
 	var group errgroup.Group
 	group.SetLimit(parallelBackups)
-	group.Go(func() error { l.readRestores(ctx, found.Restores); return nil })
-	for i := range found.Backups {
-		group.Go(func() error { l.readBackup(ctx, &found.Backups[i]); return nil })
+	read := func(one func()) {
+		group.Go(func() error { return reconcile.Guarded(func() error { one(); return nil }) })
 	}
-	_ = group.Wait() // errors are in the result
+	read(func() { l.readRestores(ctx, found.Restores) })
+	for i := range found.Backups {
+		read(func() { l.readBackup(ctx, &found.Backups[i]) })
+	}
+	if fault := group.Wait(); fault != nil { // other errors are in the result
+		return found, fault
+	}
 	if err := live.Interrupted(ctx); err != nil {
 		return found, exit.CauseOf(ctx, err)
 	}
@@ -55,12 +61,10 @@ func (l BackupsReader) Read(ctx context.Context) (inspect.ClusterBackups, error)
 // it takes long.
 func (l BackupsReader) Beside(ctx context.Context) func() (inspect.ClusterBackups, error) {
 	var found inspect.ClusterBackups
-	requested := make(chan error, 1)
-	go func() {
-		var err error
+	requested := beside(func() (err error) {
 		found, err = l.Read(ctx)
-		requested <- err
-	}()
+		return err
+	})
 	return func() (inspect.ClusterBackups, error) {
 		err := ClusterReader{Env: l.Env}.Await(requested, func() { l.Env.Logf("waiting for the state of backups…") })
 		return found, err

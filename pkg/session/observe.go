@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -78,16 +80,18 @@ func (o ClusterReader) Read(ctx context.Context) (Observation, error) {
 	}
 	facts := inspect.Facts{Lease: o.Lease(ctx).Of(snapshot.Cluster.UID)}
 	facts.Warnings = append(facts.Warnings, facts.Lease.Warnings()...)
-	requested := make(chan error, 1)
 	full := snapshot
 	limited, done := live.Limited(ctx, cmp.Or(o.Within, ViewLimit))
 	defer done()
-	go func() { requested <- o.ask(limited, conn, &full) }()
+	requested := beside(func() error { return o.ask(limited, conn, &full) })
 
 	err = o.Await(requested, func() { o.reportSlow(facts, snapshot) })
+	_, isFault := errors.AsType[*reconcile.FaultError](err)
 	switch {
 	case ctx.Err() != nil:
 		return Observation{}, exit.CauseOf(ctx, ctx.Err())
+	case isFault:
+		return Observation{}, err
 	case err != nil:
 		full, err = snapshot, exit.CauseOf(limited, err)
 		full.Database.Unreachable, full.Database.Forbidden = exit.Explain(err), apierrors.IsForbidden(err)
@@ -110,6 +114,14 @@ func (o ClusterReader) ask(ctx context.Context, conn Session, into *plan.Snapsho
 		return err
 	}
 	return o.More(ctx, conn, into)
+}
+
+// beside runs do concurrently and returns what receives its error. A panic becomes that error: in a goroutine of its own it
+// would end the program without restoring the terminal.
+func beside(do func() error) <-chan error {
+	answer := make(chan error, 1)
+	go func() { answer <- reconcile.Guarded(do) }()
+	return answer
 }
 
 // Await returns the answer. If it takes long, await calls slow once, and prints progress every

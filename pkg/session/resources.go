@@ -167,10 +167,10 @@ func (e Lookup) ObserveResource(ctx context.Context, kind *ResourceKind, key typ
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
-	s, requested := plan.Snapshot{}, make(chan error, 1)
+	s := plan.Snapshot{}
 	limited, done := LimitedView(ctx)
 	defer done()
-	go func() { requested <- conn.Observe(limited, &s, facets) }()
+	requested := beside(func() error { return conn.Observe(limited, &s, facets) })
 	err = ClusterReader{Env: e.Env}.Await(requested, func() { e.Logf("waiting for database status…") })
 	if err != nil {
 		err = exit.CauseOf(limited, err)

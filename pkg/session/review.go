@@ -8,6 +8,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/component-helpers/auth/rbac/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 // ParallelReviews bounds how many permissions are checked concurrently.
@@ -53,9 +55,11 @@ func reviewEach(ctx context.Context, c client.Client, namespace string, needs []
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(ParallelReviews)
 	for i, p := range needs {
-		group.Go(func() (err error) {
-			allowed[i], err = Review(ctx, c, namespace, p)
-			return err
+		group.Go(func() error {
+			return reconcile.Guarded(func() (err error) {
+				allowed[i], err = Review(ctx, c, namespace, p)
+				return err
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
 // reviewer answers reviews, and counts them.
@@ -38,6 +40,29 @@ func (r *reviewer) client() client.Client {
 			return r.failure
 		},
 	}).Build()
+}
+
+func TestAReviewThatPanicsIsAnError(t *testing.T) {
+	faulty := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+			panic("no review")
+		},
+	}).Build()
+	if _, err := reviewEach(t.Context(), faulty, "fdb", []Permission{{"list", "", "pods", ""}}); !isFault(err, "no review") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAnObservationThatPanicsIsAnError(t *testing.T) {
+	if err := <-beside(func() error { panic("no status") }); !isFault(err, "no status") {
+		t.Errorf("%v", err)
+	}
+}
+
+// isFault reports whether an error is a panic with a value.
+func isFault(err error, value string) bool {
+	fault, is := errors.AsType[*reconcile.FaultError](err)
+	return is && fault.Value == value
 }
 
 func TestMissingPermissions(t *testing.T) {

@@ -133,3 +133,27 @@ func TestWhyWarnsOfMissingOrUnreadableNodes(t *testing.T) {
 		})
 	}
 }
+
+// faulty is a cluster of a program with a bug in what reads the database.
+type faulty struct{ commandstest.Simulated }
+
+func (f faulty) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if facets&plan.Database != 0 {
+		panic("no status")
+	}
+	return f.Simulated.Observe(ctx, into, facets)
+}
+
+// A panic in a goroutine ended the program, and left the terminal of a dashboard as it was. It is no database without an answer.
+func TestABugInAReadIsReportedAsOne(t *testing.T) {
+	for _, args := range [][]string{{"status", "sample"}, {"why", "sample"}, {"check", "sample"}} {
+		g := commandstest.Up(t)
+		g.Connect = func() (session.Session, error) {
+			return faulty{commandstest.Simulated{Cluster: g.Cluster, G: g}}, nil
+		}
+		code := g.Run(args...)
+		if output := g.Out.String() + g.Err.String(); code == exit.ExitDone || !strings.Contains(output, "bug in kubectl-fdb") {
+			t.Errorf("%v: exit code %d: %s", args, code, output)
+		}
+	}
+}
