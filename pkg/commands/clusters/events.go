@@ -56,7 +56,7 @@ hour unless configured otherwise.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.EventListView{})
 	flags := cmd.Flags()

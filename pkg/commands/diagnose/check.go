@@ -95,7 +95,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	typed := cmd.Flags()
 	typed.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")

@@ -75,7 +75,7 @@ restore. 2: invalid condition. 3: timeout.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")

@@ -84,7 +84,7 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, explain the clusters of all namespaces")
 	cmd.Flags().BoolVar(&o.performance, "performance", false, "If true, explain what makes the database slow")

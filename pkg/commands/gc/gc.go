@@ -80,7 +80,7 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	flags.Steps(cmd, &o.ChangeFlags, "--dry-run -o json of the same command")
 	cmd.Flags().StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")

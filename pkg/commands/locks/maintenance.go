@@ -66,7 +66,7 @@ records ends when it expires, or with kubectl fdb maintenance off.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	return cmd
 }

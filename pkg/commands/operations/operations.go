@@ -68,7 +68,7 @@ for a minute, because it was killed or cannot reach the API server.`,
 		ValidArgsFunction: env.Completion().FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.OperationListView{})
 	o.AddWatch(cmd)
@@ -173,7 +173,7 @@ is none, 8 when its run no longer reports.`,
 		defer env.Footer.Show()
 		return o.Display(cmd.Context(), env, args, followed.view)
 	}
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	o.Interval = cmdutil.PollInterval
 	o.AddTimeout(cmd)

@@ -57,7 +57,7 @@ Exit code 0: a manifest was printed. 2: nothing is left of the cluster.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.ClusterFlag.Add(cmd, env)
+	o.Add(cmd, env)
 	flags.Format(cmd, &o.Flags)
 	return cmd
 }
