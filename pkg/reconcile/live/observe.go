@@ -111,87 +111,78 @@ func (r *reader) firstOrRead(ctx context.Context) (stored, normalized *v1beta2.F
 // readObjects lists each kind once, whatever the number of process groups.
 func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	group, ctx := errgroup.WithContext(ctx)
+	read := besideOthers(group, facets)
 	c := into.Cluster
-	if facets&plan.Pods != 0 || (facets&(plan.Database|plan.PodFiles|plan.Coordination) != 0 && into.Pods == nil) {
-		group.Go(func() error {
-			pods, err := listed[corev1.Pod](ctx, r.Client, c, &corev1.PodList{})
-			if err == nil {
-				into.Pods = pods
-				r.known.rememberPods(pods)
-			}
-			return err
-		})
+	ofPods := plan.Pods
+	if into.Pods == nil {
+		ofPods |= plan.Database | plan.PodFiles | plan.Coordination
 	}
-	if facets&plan.Volumes != 0 {
-		group.Go(func() (err error) {
-			if into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, r.Client, c, &corev1.PersistentVolumeClaimList{}); err != nil {
-				return err
-			}
-			into.BoundVolumes, into.BoundVolumesHidden, err = r.readBoundVolumes(ctx, into.Volumes)
+	read(ofPods, func() error {
+		pods, err := listed[corev1.Pod](ctx, r.Client, c, &corev1.PodList{})
+		if err == nil {
+			into.Pods = pods
+			r.known.rememberPods(pods)
+		}
+		return err
+	})
+	read(plan.Volumes, func() (err error) {
+		if into.Volumes, err = listed[corev1.PersistentVolumeClaim](ctx, r.Client, c, &corev1.PersistentVolumeClaimList{}); err != nil {
 			return err
-		})
-	}
-	if facets&plan.Services != 0 {
-		group.Go(func() (err error) {
-			into.Services, err = listed[corev1.Service](ctx, r.Client, c, &corev1.ServiceList{})
-			return err
-		})
-	}
-	if facets&plan.ConfigMap != 0 {
-		group.Go(func() (err error) {
-			into.ConfigMap, err = r.readConfigMap(ctx, c)
-			return err
-		})
-	}
-	if facets&plan.Detector != 0 {
-		group.Go(func() (err error) {
-			into.Detector, err = r.readDetector(ctx, c)
-			return err
-		})
-	}
-	if facets&plan.DisruptionBudgets != 0 {
-		group.Go(func() (err error) {
-			into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = r.readDisruptionBudgets(ctx)
-			return err
-		})
-	}
-	if facets&plan.Namespace != 0 {
-		group.Go(func() (err error) {
-			into.Namespace, err = readNamespaceObject(ctx, r.Client, r.Key.Namespace)
-			return err
-		})
-	}
-	if facets&plan.OtherClusters != 0 {
-		group.Go(func() (err error) {
-			into.OtherClusters, err = others[v1beta2.FoundationDBCluster](ctx, r.Client, r.Key, &v1beta2.FoundationDBClusterList{})
-			return err
-		})
-	}
-	if facets&plan.Successors != 0 {
-		group.Go(func() (err error) {
-			into.Successors, err = r.readSuccessors(ctx, c)
-			return err
-		})
-	}
-	if facets&plan.FirstObjects != 0 {
-		group.Go(func() (err error) {
-			into.FirstObjects, err = r.readFirstObjects(ctx, c)
-			return err
-		})
-	}
-	if facets&plan.Agents != 0 {
-		group.Go(func() (err error) {
-			into.Agents, err = r.readAgentsOf(ctx)
-			return err
-		})
-	}
-	if facets&plan.Nodes != 0 {
-		group.Go(func() (err error) {
-			into.Nodes, into.NodesHidden, err = r.readNodes(ctx, c)
-			return err
-		})
-	}
+		}
+		into.BoundVolumes, into.BoundVolumesHidden, err = r.readBoundVolumes(ctx, into.Volumes)
+		return err
+	})
+	read(plan.Services, func() (err error) {
+		into.Services, err = listed[corev1.Service](ctx, r.Client, c, &corev1.ServiceList{})
+		return err
+	})
+	read(plan.ConfigMap, func() (err error) {
+		into.ConfigMap, err = r.readConfigMap(ctx, c)
+		return err
+	})
+	read(plan.Detector, func() (err error) {
+		into.Detector, err = r.readDetector(ctx, c)
+		return err
+	})
+	read(plan.DisruptionBudgets, func() (err error) {
+		into.DisruptionBudgets, into.DisruptionBudgetsHidden, err = r.readDisruptionBudgets(ctx)
+		return err
+	})
+	read(plan.Namespace, func() (err error) {
+		into.Namespace, err = readNamespaceObject(ctx, r.Client, r.Key.Namespace)
+		return err
+	})
+	read(plan.OtherClusters, func() (err error) {
+		into.OtherClusters, err = others[v1beta2.FoundationDBCluster](ctx, r.Client, r.Key, &v1beta2.FoundationDBClusterList{})
+		return err
+	})
+	read(plan.Successors, func() (err error) {
+		into.Successors, err = r.readSuccessors(ctx, c)
+		return err
+	})
+	read(plan.FirstObjects, func() (err error) {
+		into.FirstObjects, err = r.readFirstObjects(ctx, c)
+		return err
+	})
+	read(plan.Agents, func() (err error) {
+		into.Agents, err = r.readAgentsOf(ctx)
+		return err
+	})
+	read(plan.Nodes, func() (err error) {
+		into.Nodes, into.NodesHidden, err = r.readNodes(ctx, c)
+		return err
+	})
 	return group.Wait()
+}
+
+// besideOthers returns a function that reads one facet, if it is among the given ones, concurrently with others. A panic
+// becomes an error of the group: in a goroutine of its own it would end the program.
+func besideOthers(group *errgroup.Group, facets plan.Facet) func(of plan.Facet, read func() error) {
+	return func(of plan.Facet, read func() error) {
+		if facets&of != 0 {
+			group.Go(func() error { return reconcile.Guarded(read) })
+		}
+	}
 }
 
 func (k *known) rememberPods(pods map[string]*corev1.Pod) {
@@ -203,24 +194,19 @@ func (k *known) rememberPods(pods map[string]*corev1.Pod) {
 // readInPods reads what can only be read in pods: their files, and the database.
 func (r *reader) readInPods(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	group, ctx := errgroup.WithContext(ctx)
-	if facets&plan.PodFiles != 0 {
-		group.Go(func() (err error) {
-			into.PodFiles, err = r.files.readPodFiles(ctx, into)
-			return err
-		})
-	}
-	if facets&plan.Database != 0 {
-		group.Go(func() (err error) {
-			into.Database, err = r.db.readDatabase(ctx, into.Cluster, into.Pods)
-			return err
-		})
-	}
-	if facets&plan.Coordination != 0 {
-		group.Go(func() (err error) {
-			into.Coordination, err = r.db.readCoordination(ctx, into.Cluster, into.Pods)
-			return err
-		})
-	}
+	read := besideOthers(group, facets)
+	read(plan.PodFiles, func() (err error) {
+		into.PodFiles, err = r.files.readPodFiles(ctx, into)
+		return err
+	})
+	read(plan.Database, func() (err error) {
+		into.Database, err = r.db.readDatabase(ctx, into.Cluster, into.Pods)
+		return err
+	})
+	read(plan.Coordination, func() (err error) {
+		into.Coordination, err = r.db.readCoordination(ctx, into.Cluster, into.Pods)
+		return err
+	})
 	return group.Wait()
 }
 

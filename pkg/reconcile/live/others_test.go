@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -46,5 +47,18 @@ func TestUnlistableBackupsAndRestoresDoNotFailTheRead(t *testing.T) {
 	backups, restores = look(func() error { return nil })
 	if !backups.Read || !restores.Read || len(backups.All) > 0 || len(restores.All) > 0 {
 		t.Errorf("its own is no other one: %+v and %+v", backups, restores)
+	}
+}
+
+// An observation is also made for a dashboard, which restores the terminal before it reports a bug.
+func TestAReadThatPanicsIsAnErrorOfTheObservation(t *testing.T) {
+	v := newVault(t)
+	v.cluster.Client = interceptor.NewClient(v.api, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+		panic("no list")
+	}})
+	var into plan.Snapshot
+	err := v.cluster.Observe(t.Context(), &into, plan.ClusterResource|plan.Pods)
+	if fault, is := errors.AsType[*reconcile.FaultError](err); !is || fault.Value != "no list" {
+		t.Errorf("%v", err)
 	}
 }
