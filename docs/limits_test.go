@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The limits of the types that all commands share: what one of them can do is read at once. The
-// methods of what they embed count there.
+// The limits of the types that all commands share: what one of them can do is read at once. What
+// they embed has limits of its own.
 var maxMethods = map[string]int{
 	"pkg/session.Env":                  20,
 	"pkg/apply.Passes":                 20,
