@@ -173,7 +173,7 @@ is none, 8 when its run no longer reports.`,
 		defer env.Footer.Show()
 		return o.Display(cmd.Context(), env, args, followed.view)
 	}
-	o.Add(cmd, env)
+	o.ClusterFlag.Add(cmd, env)
 	flags.Output(cmd, &o.Flags)
 	o.Interval = cmdutil.PollInterval
 	o.AddTimeout(cmd)

@@ -99,7 +99,7 @@ func (m model) matches() []int {
 	return matchesIn(m.paneLines(m.clusterView(), m.panes[len(m.panes)-1]))
 }
 
-// found returns which match of how many was gone to last.
+// found returns at which match of how many the pane is.
 func (m model) found(lines []line) line {
 	if !m.shows(paneOutput) || m.output.search == "" {
 		return nil
