@@ -175,14 +175,18 @@ func (r *reader) readObjects(ctx context.Context, into *plan.Snapshot, facets pl
 	return group.Wait()
 }
 
-// besideOthers returns a function that reads one facet, if it is among the given ones, concurrently with others. A panic
-// becomes an error of the group: in a goroutine of its own it would end the program.
+// besideOthers returns a function that reads one facet, if it is among the given ones, concurrently with others.
 func besideOthers(group *errgroup.Group, facets plan.Facet) func(of plan.Facet, read func() error) {
 	return func(of plan.Facet, read func() error) {
 		if facets&of != 0 {
-			group.Go(func() error { return reconcile.Guarded(read) })
+			group.Go(guarded(read))
 		}
 	}
+}
+
+// guarded is for a goroutine of its own, in which a panic would end the program without restoring the terminal.
+func guarded(do func() error) func() error {
+	return func() error { return reconcile.Guarded(do) }
 }
 
 func (k *known) rememberPods(pods map[string]*corev1.Pod) {

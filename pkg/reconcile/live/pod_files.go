@@ -45,13 +45,13 @@ func (f *podFiles) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[stri
 			mu.Unlock()
 			continue
 		}
-		group.Go(func() error {
+		group.Go(guarded(func() error {
 			report := f.splitReport(ctx, s.Cluster, pod)
 			mu.Lock()
 			defer mu.Unlock()
 			reports[name] = report
 			return Interrupted(ctx)
-		})
+		}))
 	}
 	return reports, group.Wait()
 }

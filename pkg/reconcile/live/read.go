@@ -79,23 +79,25 @@ func (d *database) readClusterFiles(ctx context.Context) (plan.ClusterFiles, err
 	var mu sync.Mutex
 	group, asking := errgroup.WithContext(limited)
 	group.SetLimit(parallelPods)
-	group.Go(func() error {
+	group.Go(guarded(func() error {
 		files.Live, files.LiveUnknown = d.liveConnectionString(asking)
 		return nil
-	})
+	}))
 	for name, pod := range pods {
 		if pod.Status.Phase != corev1.PodRunning || !mainContainerReady(pod) {
 			continue
 		}
-		group.Go(func() error {
+		group.Go(guarded(func() error {
 			file := d.clusterFile(asking, pod)
 			mu.Lock()
 			defer mu.Unlock()
 			files.Pods[name] = file
 			return nil
-		})
+		}))
 	}
-	_ = group.Wait() // no function returns an error
+	if fault := group.Wait(); fault != nil { // no function returns an error
+		return files, fault
+	}
 	return files, Interrupted(ctx)
 }
 

@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -82,6 +85,24 @@ func TestClusterFilesAreReadFromThePods(t *testing.T) {
 	}
 	if len(files.Pods) != len(s.Pods) {
 		t.Errorf("%d files of %d pods", len(files.Pods), len(s.Pods))
+	}
+}
+
+func TestAReadInPodsThatPanicsIsAnError(t *testing.T) {
+	f := settled(t)
+	f.observe(plan.ClusterResource | plan.Pods)
+	f.cluster.Transport = func(*corev1.Pod) admin.Transport { panic("no transport") }
+	_, err := f.cluster.ReadClusterFiles(t.Context())
+	if fault, is := errors.AsType[*reconcile.FaultError](err); !is || fault.Value != "no transport" {
+		t.Errorf("%v", err)
+	}
+
+	f, _, _ = splitCluster(t, nil)
+	f.cluster.Sidecars = func(live.SidecarQuery) live.SidecarQuery { panic("no sidecar") }
+	var into plan.Snapshot
+	err = f.cluster.Observe(t.Context(), &into, plan.ClusterResource|plan.Pods|plan.PodFiles)
+	if fault, is := errors.AsType[*reconcile.FaultError](err); !is || fault.Value != "no sidecar" {
+		t.Errorf("%v", err)
 	}
 }
 
