@@ -98,6 +98,9 @@ type history struct {
 	buckets    map[string]string                // distribution keys that these had
 	endings    map[*sim.Cluster]conclusion      // of the last pass of each
 	records    map[*sim.Cluster]recorded        // what the last passes of each only recorded
+	silent     map[string]time.Time             // since when the pods do not answer that do not
+	departed   map[string]departure             // pods that went down by our hand and do not answer yet
+	calm       bool                             // all troubles are over
 	passError  error
 	settling   bool
 	violations []violation
@@ -125,7 +128,7 @@ func (l life) play(t *testing.T, change mutation, story io.Writer) []violation {
 func newHistory(t *testing.T, l life, change mutation, story io.Writer) *history {
 	t.Helper()
 	h := &history{
-		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, records: map[*sim.Cluster]recorded{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{}, change: change, story: story,
+		t: t, life: l, tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{}, records: map[*sim.Cluster]recorded{}, silent: map[string]time.Time{}, departed: map[string]departure{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{}, change: change, story: story,
 		listen: func(reconcile.Event) {},
 	}
 	if story != nil {
@@ -227,6 +230,7 @@ func (h *history) pass(ctx context.Context) {
 	h.logf("pass %d%s", h.passes, h.whose())
 	ctx, die := context.WithCancel(ctx)
 	defer die()
+	h.noteSilence()
 	k := newWitness(h, die)
 	p := h.change.plugin(h, reconcile.Pass{
 		Stages: h.stages, Observer: k, Actor: k, Gates: k.gates, Report: k.report, Seed: h.life.seed + uint64(h.passes)*1000,
@@ -263,6 +267,7 @@ func (h *history) converge() {
 	}
 	h.logf("all troubles end")
 	h.healthy()
+	h.calm = true
 	h.repack()
 	h.leaveOneTainted()
 	if h.keepWhatIsListed(); h.violated() {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -197,10 +199,44 @@ func TestEveryInvariantCanFail(t *testing.T) {
 		"a pass cannot release what it took": {
 			"a pass runs to its end", wants(5, 4), mutation{pass: func(_ *history, p *reconcile.Pass) { p.Actor = keeper{p.Actor} }},
 		},
+		"a group is excluded right after a recovery": {
+			"nothing is excluded within 2 minutes after a recovery, or included within 10", func(h *history) {
+				removed(isStateless)(h)
+				h.database().Recover()
+				h.w.Tick(30 * time.Second)
+			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				marked := pick(s, func(g *v1beta2.ProcessGroupStatus, _ string) bool {
+					return g.IsMarkedForRemoval() && isStateless(g, "")
+				})
+				return exclusionOf(marked[0])
+			}),
+		},
+		"a group is excluded by a clock that is 20 minutes ahead": {
+			"nothing is excluded beside a process of its class that may report again", (*history).oneMarkedOneDead,
+			mutation{stages: ahead(plan.StageExcludeInstances, 20*time.Minute)},
+		},
+		"a service is created without its owner": {
+			"every object that is created is owned by its cluster", nothing, rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+				service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: s.Cluster.Name + "-stray", Namespace: s.Cluster.Namespace}}
+				return []plan.Action{plan.ApplyService{Name: service.Name, Object: service, Verb: plan.CreateService}}
+			}),
+		},
+		"a pod is recreated that no node takes": {
+			"what goes down by our hand answers again within 5 minutes and 3 passes without troubles", nothing,
+			rogue(func(h *history, s plan.Snapshot) []plan.Action {
+				if !h.calm || len(h.departed) > 0 {
+					return nil
+				}
+				g := pick(s, isStateless)[0]
+				h.w.Unschedulable = map[string]bool{g.PodName(s.Cluster): true}
+				return []plan.Action{renewalOf(s, []*v1beta2.ProcessGroupStatus{g})}
+			}),
+		},
 		"groups get no pods": {"a history converges once troubles end", wants(5, 6), without("AddPods")},
 		"a group is included whose PVC is being deleted": {
 			"nothing is included while its pod or PVC is being deleted", func(h *history) {
 				g := h.excludeOne(isStorage)
+				h.w.Tick(11 * time.Minute)
 				h.edit(keep(g.ProcessGroupID))
 				h.w.DeleteClaim(g.PVCName(h.w.Resource))
 			}, rogue(func(_ *history, s plan.Snapshot) []plan.Action { return inclusionOf(pick(s, isStorage)[0]) }),
@@ -228,7 +264,10 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			}, ignoringTheList("UpdateStatus"),
 		},
 		"the exclusion of a group that is not listed ends": {
-			"only exclusions of process groups that the spec keeps end before a removal", func(h *history) { h.excludeOne(isStorage) },
+			"only exclusions of process groups that the spec keeps end before a removal", func(h *history) {
+				h.excludeOne(isStorage)
+				h.w.Tick(11 * time.Minute)
+			},
 			rogue(func(h *history, s plan.Snapshot) []plan.Action {
 				if len(h.database().Excluded()) == 0 {
 					return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
@@ -58,6 +59,34 @@ func ignoringTheList(name plan.StageName) mutation {
 		}
 		return all
 	}}
+}
+
+// ahead has a stage decide by a clock that is ahead.
+func ahead(name plan.StageName, by time.Duration) func(*history, []plan.Stage) []plan.Stage {
+	return func(_ *history, all []plan.Stage) []plan.Stage {
+		i := slices.IndexFunc(all, func(s plan.Stage) bool { return s.Name == name })
+		decide := all[i].Decide
+		all[i].Decide = func(s plan.Snapshot) plan.Decision {
+			s.Now = s.Now.Add(by)
+			return decide(s)
+		}
+		return all
+	}
+}
+
+// oneMarkedOneDead marks a stateless group that never comes back for removal, a few minutes after it ended.
+func (h *history) oneMarkedOneDead() {
+	dead := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStateless)[0]
+	h.w.Broken = map[string]bool{dead.PodName(h.w.Resource): true}
+	h.w.KillServers(dead.PodName(h.w.Resource))
+	h.w.Tick(10 * time.Second)
+	h.pass(h.t.Context()) // records that it does not report
+	h.w.Tick(2 * time.Minute)
+	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{dead.ProcessGroupID}
+	})
+	h.pass(h.t.Context()) // adds its replacement
+	h.w.Tick(30 * time.Second)
 }
 
 // careless is an actor that takes nothing, or does not care about a no.

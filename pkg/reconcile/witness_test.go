@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -23,14 +24,15 @@ type witness struct {
 	// begun are the actions that the engine started and that are still to run, in order.
 	begun []reconcile.ActionStarted
 
-	moments int  // that something was noted at
-	lease   int  // the moment at which the Lease was taken; 0 when it was not
-	lock    int  // the same of the lock
-	robbed  bool // another instance took the lock away since
-	seen    map[plan.Facet]int
-	refused string // why the pass may not do anything; empty when it may
-	dead    bool
-	die     context.CancelFunc
+	moments   int  // that something was noted at
+	lease     int  // the moment at which the Lease was taken; 0 when it was not
+	lock      int  // the same of the lock
+	robbed    bool // another instance took the lock away since
+	seen      map[plan.Facet]int
+	recovered time.Duration // since the last recovery, when the database was observed
+	refused   string        // why the pass may not do anything; empty when it may
+	dead      bool
+	die       context.CancelFunc
 }
 
 func newWitness(h *history, die context.CancelFunc) *witness {
@@ -54,7 +56,12 @@ func (k *witness) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 			k.seen[f] = now
 		}
 	}
-	return k.h.w.Observe(ctx, into, facets)
+	age := k.h.database().RecoveredFor()
+	err := k.h.w.Observe(ctx, into, facets)
+	if facets&plan.Database != 0 {
+		k.recovered = max(age, k.h.database().RecoveredFor()) // the document was created in between
+	}
+	return err
 }
 
 // Begin implements reconcile.Actor.
@@ -155,6 +162,7 @@ func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) 
 		return err
 	}
 	d.after = h.truth()
+	h.noteDepartures(d)
 	h.judge(afterAction, d)
 	return h.loses(a)
 }

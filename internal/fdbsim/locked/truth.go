@@ -108,6 +108,14 @@ func (d *Database) Recover() {
 	d.w.Wake()
 }
 
+// RecoveredFor is for how long commits have been accepted since the last recovery; negative while they
+// are not.
+func (d *Database) RecoveredFor() time.Duration {
+	d.w.Lock()
+	defer d.w.Unlock()
+	return d.db.SinceRecovered()
+}
+
 // Counters is what a database has done since it was created.
 type Counters struct {
 	// Recoveries counts how often commits stopped and were accepted again, and Paused adds up for
