@@ -164,7 +164,10 @@ func (c *FDBCLI) rangesUnder(ctx context.Context, operation string, prefixes ...
 	for i, prefix := range prefixes {
 		commands[i] = command("getrange", prefix, endOf(prefix), strconv.Itoa(maxRows))
 	}
-	r, err := c.read(ctx, operation, strings.Join(commands, "; "), readLimit)
+	script := strings.Join(commands, "; ")
+	like := reading(script, readLimit)
+	like.Whole = rangeEnds
+	r, err := c.runAs(ctx, operation, script, like)
 	if err != nil {
 		return nil, err
 	}

@@ -120,6 +120,11 @@ const (
 // place is one combination of a binary and a cluster file.
 type place struct{ binary, clusterFile string }
 
+// interactive is the command line of a session.
+func (p place) interactive() []string {
+	return []string{p.binary, "--no-status", "-C", p.clusterFile}
+}
+
 // places returns all combinations to try, the one that worked last first.
 func (c *FDBCLI) places() []place {
 	var all []place
@@ -179,7 +184,12 @@ func (c *FDBCLI) run(ctx context.Context, operation, script string, limit time.D
 
 // read is run for a script that changes nothing.
 func (c *FDBCLI) read(ctx context.Context, operation, script string, limit time.Duration) (Result, error) {
-	return c.runAs(ctx, operation, script, Command{Limit: limit, Reads: true, HedgeAfter: readHedgeDelay})
+	return c.runAs(ctx, operation, script, reading(script, limit))
+}
+
+// reading is like a command that runs a script which changes nothing.
+func reading(script string, limit time.Duration) Command {
+	return Command{Limit: limit, Reads: true, HedgeAfter: readHedgeDelay, Line: script}
 }
 
 // runAs fills in the rest of like, whose Limit is fdbcli's own.
@@ -191,7 +201,7 @@ func (c *FDBCLI) runAs(ctx context.Context, operation, script string, like Comma
 	err := c.tryPlaces(func(p place) error {
 		cmd := like
 		argv := []string{p.binary, "-C", p.clusterFile, "--timeout", seconds(like.Limit), "--exec", script}
-		cmd.Argv, cmd.Limit = argv, like.Limit+wrapperGrace
+		cmd.Argv, cmd.Limit, cmd.Interactive = argv, like.Limit+wrapperGrace, p.interactive()
 		if len(script) > maxInlineScript {
 			cmd.Argv = append([]string{"sh", "-c", `exec "$0" "$@" --exec "$(cat)"`}, argv[:5]...)
 			cmd.Stdin = strings.NewReader(script)

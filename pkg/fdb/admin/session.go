@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 )
 
 // dialog is a session with fdbcli. fdbcli's stdout arrives in blocks of 4096 bytes,
@@ -17,10 +19,11 @@ type dialog struct {
 	session *Session
 	news    chan struct{} // one pending notice of new output
 
-	mu     sync.Mutex
-	stdout []byte
-	stderr []byte
-	open   int // streams that have not ended
+	mu       sync.Mutex
+	stdout   []byte
+	stderr   []byte
+	searched int // how much of stdout is known not to have the header
+	open     int // streams that have not ended
 }
 
 var errEnded = errors.New("fdbcli ended")
@@ -44,10 +47,15 @@ func (d *dialog) listen(from io.Reader, into *[]byte) {
 		n, err := from.Read(data)
 		d.mu.Lock()
 		*into = append(*into, data[:n]...)
-		if err != nil {
+		excess := len(*into) > limit.Output
+		if err != nil || excess {
 			d.open--
 		}
 		d.mu.Unlock()
+		if excess { // nothing that fdbcli prints may fill the memory
+			d.close()
+			err = io.ErrShortBuffer
+		}
 		select {
 		case d.news <- struct{}{}:
 		default: // a notice is pending already
@@ -88,6 +96,43 @@ func (d *dialog) until(ctx context.Context, enough func(transcript) bool) (trans
 			return output, ctx.Err()
 		}
 	}
+}
+
+// take waits for the output of everything sent before marker n and "help options", and returns what is new of
+// it since the last time.
+func (d *dialog) take(ctx context.Context, n int) (transcript, error) {
+	for {
+		output, whole, ended := d.cut(n)
+		switch {
+		case whole:
+			return output, nil
+		case ended:
+			return transcript{}, errEnded
+		}
+		select {
+		case <-d.news:
+		case <-ctx.Done():
+			return transcript{}, ctx.Err()
+		}
+	}
+}
+
+// cut removes the output up to the header of the options and up to marker n, once both have arrived. It searches
+// only what is new: a document of megabytes arrives in blocks.
+func (d *dialog) cut(n int) (output transcript, whole, ended bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stderr, rest, marked := bytes.Cut(d.stderr, markerComplaint(n))
+	stdout, help, flushed := bytes.Cut(d.stdout[d.searched:], []byte(optionsHeader))
+	if !marked || !flushed {
+		if !flushed {
+			d.searched = max(0, len(d.stdout)-len(optionsHeader))
+		}
+		return transcript{}, false, d.open == 0
+	}
+	output = transcript{stdout: d.stdout[:d.searched+len(stdout)], stderr: stderr}
+	d.stdout, d.stderr, d.searched = slices.Clone(help), slices.Clone(rest), 0
+	return output, true, false
 }
 
 // untilEnd reads until fdbcli has ended.

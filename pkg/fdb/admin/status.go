@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -41,9 +42,17 @@ func (c *FDBCLI) statusThrough(ctx context.Context, binary string) (*fdb.Status,
 	return s, true
 }
 
+const statusScript = "status json"
+
+func statusCommand() Command {
+	like := reading(statusScript, statusLimit)
+	like.Settles, like.Whole = conclusive, json.Valid
+	return like
+}
+
 func (c *FDBCLI) status(ctx context.Context) (*fdb.Status, error) {
 	const operation = "reading status"
-	r, err := c.runAs(ctx, operation, "status json", Command{Limit: statusLimit, Reads: true, HedgeAfter: readHedgeDelay, Settles: conclusive})
+	r, err := c.runAs(ctx, operation, statusScript, statusCommand())
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,12 @@ type Command struct {
 	// Settles reports whether a successful run is conclusive. An inconclusive result is used if
 	// no other pod has a better one, and its pod is not preferred later. Nil means always.
 	Settles func(Result) bool
+	// Interactive is the command line of a session in which Line does the same. Line is empty for commands that
+	// run on their own.
+	Interactive []string
+	Line        string
+	// Whole reports whether the output of Line is complete. Nil means always.
+	Whole func(stdout []byte) bool
 }
 
 // SettledBy reports whether a run is conclusive.

@@ -85,10 +85,7 @@ type transaction struct {
 func (t *transaction) run(ctx context.Context, p place) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, sessionLimit)
 	defer cancel()
-	session, err := t.cli.transport.Open(ctx, Command{
-		Argv:  []string{p.binary, "--no-status", "-C", p.clusterFile},
-		Limit: sessionLimit,
-	})
+	session, err := t.cli.transport.Open(ctx, Command{Argv: p.interactive(), Limit: sessionLimit})
 	if err != nil {
 		return 0, transportError(transacting, err)
 	}

@@ -30,10 +30,12 @@ type database struct {
 	known  *known
 	leases *leaseKeeper
 
-	mu     sync.Mutex
-	binary string     // the fdbcli that has the protocol of the processes; empty when unknown
-	answer string     // the pod in which fdbcli succeeded last; empty when unknown
-	latest statusRead // the status document read last, since this run holds the Lease
+	mu      sync.Mutex
+	binary  string             // the fdbcli that has the protocol of the processes; empty when unknown
+	answer  string             // the pod in which fdbcli succeeded last; empty when unknown
+	foreign map[string]bool    // the pods in which fdbcli reached another database
+	latest  statusRead         // the status document read last, since this run holds the Lease
+	session *admin.ReadSession // reads while it is kept open; nil otherwise
 }
 
 // readDatabase reads the status document. An unreachable database is a fact that stages decide
@@ -84,6 +86,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	case status.Incomplete() && !status.LacksTraceEvents(): // one without trace events explains itself, and opens no gate
 		facts.Unreachable, facts.Partial = "the status document is incomplete: "+whyIncomplete(status), status
 	case isOfAnother(c, status): // its connection string is not shown: it grants access
+		d.leaveAnother()
 		facts.Unreachable = "the status document is of another database"
 	default:
 		facts.Status = status
@@ -152,10 +155,7 @@ func (d *database) client(ctx context.Context, c *v1beta2.FoundationDBCluster, p
 
 // execPods are the cluster's pods in which tools can be run, or why there are none.
 func (d *database) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) (*admin.Failover, string) {
-	d.mu.Lock()
-	answered := d.answer
-	d.mu.Unlock()
-	usable := toolPods(c, pods, answered)
+	usable := d.toolPods(c, pods)
 	if len(usable) == 0 {
 		return nil, "no running pod can run fdbcli"
 	}
@@ -167,6 +167,9 @@ func (d *database) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*cor
 		t, err := d.transport(pod)
 		if err != nil {
 			return nil, err.Error()
+		}
+		if session := d.openSession(); session != nil {
+			t = session.At(pod.Namespace+"/"+pod.Name+"/"+string(pod.UID), t)
 		}
 		transports = append(transports, observedTransport{t, func(good bool) { d.answeredFrom(pod.Name, good) }})
 	}
@@ -236,15 +239,23 @@ func (d *database) answeredFrom(pod string, good bool) {
 
 // ToolPods are the pods in which tools can be run, the best first.
 func ToolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*corev1.Pod {
-	return toolPods(c, pods, "")
+	return chosenPods(candidates(c, pods), pods)
 }
 
-// toolPods are ToolPods, with the pod that answered last first; empty for none.
-func toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, answered string) []*corev1.Pod {
+// toolPods are ToolPods, with the pod that answered last first, and those that reached another database behind
+// those that did not.
+func (d *database) toolPods(c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod) []*corev1.Pod {
 	all := candidates(c, pods)
-	for i := range all {
-		all[i].Answered = all[i].Name == answered
+	d.mu.Lock()
+	for i, p := range all {
+		all[i].Answered = p.Name == d.answer
+		all[i].Unresponsive = p.Unresponsive || d.foreign[p.Name]
 	}
+	d.mu.Unlock()
+	return chosenPods(all, pods)
+}
+
+func chosenPods(all []PodCandidate, pods map[string]*corev1.Pod) []*corev1.Pod {
 	var usable []*corev1.Pod
 	for _, chosen := range ChoosePods(all) {
 		usable = append(usable, pods[chosen.Name])
