@@ -103,8 +103,9 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
-	p.changes = &changes{env: p.Env}
-	defer func() { p.changes.stop(); p.progress.End() }()
+	var stop func()
+	p.changes, stop = newChanges(p)
+	defer func() { stop(); p.progress.End() }()
 	return alone(p).all(ctx)
 }
 
@@ -228,6 +229,7 @@ func (p *Passes) once(ctx context.Context) error {
 	done, err := pass.Run(ctx)
 	s, known := pass.Current(plan.Database)
 	p.lastRead = lastRead{database: s.Database, known: known}
+	p.changes.after(p.lastRead)
 	p.observe(s)
 	if done.Acted > 0 {
 		p.Approved.Passed()

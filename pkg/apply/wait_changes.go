@@ -7,21 +7,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// changes watches the objects of a cluster between the passes of a command that waits, so that
-// a pod that is ready or deleted ends the wait at once. They are hints: without the permission to
-// watch, and for all that is no object, the wait ends by time.
+// changes sees between the passes of a command that waits what the next one may find changed: objects of the cluster,
+// which are watched, and the database, which is polled through an fdbcli that stays open. They are hints, and end the
+// wait early: without the permission to watch, and for all that neither shows, it ends by time.
 type changes struct {
 	env      *session.Env
 	resource *v1beta2.FoundationDBCluster // as the last pass read it; nil before
-	notifier *session.ChangeNotifier      // nil until the first wait, and where the user may not watch
-	follower session.Follower
+	database *fdb.Status                  // as the last pass read it last; nil where that is unknown
+	poller   session.DatabasePoller       // nil where the session cannot poll
+	notifier *session.ChangeNotifier
+	follower session.Follower // nil until the first wait, and where the user may not watch
 	tried    bool
+}
+
+// newChanges begins to keep an fdbcli open, if the command waits and the session can.
+func newChanges(p *Passes) (c *changes, stop func()) {
+	c = &changes{env: p.Env, notifier: session.NewChangeNotifier()}
+	closeSession := func() {}
+	if poller, can := p.Session.(session.DatabasePoller); can && p.Wait {
+		c.poller, closeSession = poller, poller.KeepOpen()
+	}
+	return c, func() {
+		if c.follower != nil {
+			c.follower.Stop()
+		}
+		closeSession()
+	}
 }
 
 // followedWhileWaiting are the facets whose changes end a wait: what Kubernetes and users change.
@@ -32,6 +50,16 @@ const followedWhileWaiting = plan.ClusterResource | plan.Pods | plan.Volumes
 func (c *changes) report(e reconcile.Event) {
 	if o, ok := e.(reconcile.Observed); ok && c != nil && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
 		c.resource = o.Snapshot.Cluster
+	}
+}
+
+// after remembers the database as a pass knew it at its end.
+func (c *changes) after(read lastRead) {
+	if c != nil {
+		c.database = read.database.Status
+		if !read.known {
+			c.database = nil
+		}
 	}
 }
 
@@ -50,19 +78,31 @@ func (c *changes) follow(ctx context.Context) {
 	if err != nil || len(missing) > 0 {
 		return
 	}
-	notifier := session.NewChangeNotifier()
-	follower, err := c.env.Follow(key, followedWhileWaiting, notifier.Notify, func(plan.Facet, error) {})
+	follower, err := c.env.Follow(key, followedWhileWaiting, c.notifier.Notify, func(plan.Facet, error) {})
 	if err != nil {
 		return
 	}
-	c.notifier, c.follower = notifier, follower
+	c.follower = follower
 	c.follower.Follow(ctx, c.resource)
 }
 
-func (c *changes) stop() {
-	if c.follower != nil {
-		c.follower.Stop()
+// pollShare is how many times longer than a poll took the pause after it is at least: of a database with a thousand
+// processes, a document takes part of a second.
+const pollShare = 5
+
+// poll compares the database with what the last pass has read, and reports a change. Without an answer it ends: the
+// next pass reads in another way.
+func (c *changes) poll(ctx context.Context) (after time.Duration) {
+	began := c.env.Clock.Now()
+	now, ok := c.poller.PollDatabase(ctx)
+	if !ok {
+		return 0
 	}
+	if c.database != nil && now.ChangedSince(c.database) {
+		c.notifier.Notify(plan.Database)
+	}
+	c.database = now
+	return max(session.PollInterval, pollShare*c.env.Clock.Since(began))
 }
 
 // wait waits until the next pass is due: after d, or earlier when something changed.
@@ -72,12 +112,13 @@ func (p *pacing) wait(ctx context.Context, d time.Duration, reason string) error
 		return p.Env.Waiting().Pause(ctx, d, reason)
 	}
 	p.changes.follow(ctx)
-	if p.changes.notifier == nil {
-		return p.Env.Waiting().Pause(ctx, d, reason)
-	}
 	alarm := pace.NewAlarm(p.Env.Clock.Now(), pace.Wait{AtLeast: p.Interval, AtMost: d, AfterEdit: p.Interval})
-	return p.Env.Waiting().PauseUntil(ctx, session.Wakeup{
+	wakeup := session.Wakeup{
 		Due: alarm.Due, News: p.changes.notifier.Ready,
 		OnNews: func() { alarm.Changed(p.Env.Clock.Now(), p.changes.notifier.Take()&plan.ClusterResource != 0) },
-	}, reason)
+	}
+	if p.changes.poller != nil {
+		wakeup.Poll = p.changes.poll
+	}
+	return p.Env.Waiting().PauseUntil(ctx, wakeup, reason)
 }

@@ -115,6 +115,14 @@ type Session interface {
 	Gates(ctx context.Context, o live.GateOptions) ([]plan.Check, error)
 }
 
+// DatabasePoller is a Session that reads the database between passes at little cost.
+type DatabasePoller interface {
+	// KeepOpen keeps an fdbcli open for status documents until the returned function is called.
+	KeepOpen() (end func())
+	// PollDatabase reads another status document through it. It is not ok where that is not possible.
+	PollDatabase(ctx context.Context) (status *fdb.Status, ok bool)
+}
+
 // Reader reads what users want to know of a cluster and no pass needs. The resource and the
 // pods must have been observed before. It changes nothing.
 type Reader interface {

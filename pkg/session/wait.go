@@ -55,16 +55,28 @@ type Wakeup struct {
 	News <-chan struct{}
 	// It runs after every value of News.
 	OnNews func()
+	// Poll looks for news that nothing reports, and returns when to do so again; 0 ends it. It is called
+	// PollInterval after the wait began; nil for nothing.
+	Poll func(ctx context.Context) (after time.Duration)
 }
+
+// PollInterval is the minimum time between two polls of a wait.
+const PollInterval = 2 * time.Second
 
 // PauseUntil waits until w is due, and prints what Pause prints.
 func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error {
+	polls := polling{w.Poll, e.Clock.Now().Add(PollInterval)}
 	for {
 		now := e.Clock.Now()
 		left := w.Due().Sub(now)
 		if left <= 0 {
 			return nil
 		}
+		if polls.due(now) {
+			polls.run(ctx, e.Clock)
+			continue
+		}
+		left = polls.within(left, now)
 		if waitingFor != "" {
 			if e.untilReport(now) <= 0 {
 				e.stillWaiting(waitingFor)
@@ -82,6 +94,30 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 		}
 		timer.Stop()
 	}
+}
+
+// polling calls the poll of a wait when it is due.
+type polling struct {
+	poll func(ctx context.Context) (after time.Duration) // nil once there is nothing to poll
+	next time.Time
+}
+
+func (p *polling) due(now time.Time) bool { return p.poll != nil && !now.Before(p.next) }
+
+// within returns the time until the next poll, or left where that is shorter.
+func (p *polling) within(left time.Duration, now time.Time) time.Duration {
+	if p.poll == nil {
+		return left
+	}
+	return min(left, p.next.Sub(now))
+}
+
+func (p *polling) run(ctx context.Context, c clock.PassiveClock) {
+	after := p.poll(ctx)
+	if after <= 0 {
+		p.poll = nil
+	}
+	p.next = c.Now().Add(after)
 }
 
 // stillWaiting prints what the command still waits for. An observer and a footer show that by

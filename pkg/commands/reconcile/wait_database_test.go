@@ -1,0 +1,71 @@
+package reconcile_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// polled is a session whose database can be polled.
+type polled struct {
+	commandstest.Simulated
+	answers     bool
+	open, polls *int
+}
+
+func (p polled) KeepOpen() (end func()) {
+	*p.open++
+	return func() { *p.open-- }
+}
+
+func (p polled) PollDatabase(ctx context.Context) (*fdb.Status, bool) {
+	*p.polls++
+	if *p.open != 1 || !p.answers {
+		return nil, false
+	}
+	var s plan.Snapshot
+	if err := p.Observe(ctx, &s, plan.ClusterResource|plan.Database); err != nil {
+		return nil, false
+	}
+	return s.Database.Status, s.Database.Status != nil
+}
+
+// TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor replaces a process group. That the new process reports, the old one has
+// no roles and is no longer listed is seen by polls between passes, and else only by a pass.
+func TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor(t *testing.T) {
+	replace := func(t *testing.T, answers bool, flags ...string) (took time.Duration, polls int) {
+		t.Helper()
+		g := commandstest.Roomy(t)
+		g.Cluster.Tick(time.Hour)
+		open := 0
+		g.Connect = func() (session.Session, error) {
+			return polled{commandstest.Simulated{Cluster: g.Cluster, G: g}, answers, &open, &polls}, nil
+		}
+		began := g.Cluster.Now()
+		if code := g.Run(append(g.InText("replace", "sample", "STORAGE0", "--yes"), flags...)...); code != exit.ExitDone {
+			t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
+		}
+		if open != 0 {
+			t.Error("the fdbcli that was kept open was not closed")
+		}
+		return g.Cluster.Now().Sub(began), polls
+	}
+	seen, polls := replace(t, true, "--wait")
+	unseen, failed := replace(t, false, "--wait")
+	t.Logf("%s with %d polls, %s without an answer to %d", seen, polls, unseen, failed)
+	if seen > unseen*3/4 {
+		t.Errorf("it took %s with polls, and %s without", seen, unseen)
+	}
+	if failed > 10 {
+		t.Errorf("the database was polled %d times without an answer", failed)
+	}
+	if _, polls := replace(t, true); polls > 0 {
+		t.Errorf("a command that does not wait polls %d times", polls)
+	}
+}
