@@ -185,3 +185,21 @@ func TestAKilledSimulatedToolExitsWithoutOutput(t *testing.T) {
 		t.Errorf("exit %d, %q", exit, stdout.String())
 	}
 }
+
+// TestASessionReportsThatItWaitsOnlyWithoutATransaction counts the waits for the lines of a session.
+func TestASessionReportsThatItWaitsOnlyWithoutATransaction(t *testing.T) {
+	for lines, want := range map[string]int{"get a\nget b\n": 3, "begin\nget a\nreset\n": 1, "begin\nrollback\nget a\n": 3} {
+		c := configured(t)
+		waiting, waits := 0, 0
+		exit := c.RunTool(t.Context(), Tool{
+			Name: "fdbcli", Version: "7.3.79", Args: []string{"--no-status", "-C", liveFile}, Files: c.files, Stdin: strings.NewReader(lines),
+			Waits: func() func() {
+				waiting, waits = waiting+1, waits+1
+				return func() { waiting-- }
+			},
+		})
+		if exit != 0 || waits != want || waiting != 0 {
+			t.Errorf("%q: exit %d, it waited %d times, want %d; %d waits have not ended", lines, exit, waits, want, waiting)
+		}
+	}
+}

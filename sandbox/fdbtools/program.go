@@ -77,7 +77,7 @@ func (b *Bridge) run(ctx context.Context, p *program) int {
 	defer w.use(name)()
 	return w.RunTool(ctx, fdbsim.Tool{
 		Name: name, Version: p.run.Version, Args: p.run.Argv[1:], Env: p.run.Env, Host: p.run.Env["FDB_SANDBOX_POD_IP"], Files: p,
-		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true},
+		Stdin: p.input, Stdout: output{p, false}, Stderr: output{p, true}, Waits: w.waits,
 	})
 }
 

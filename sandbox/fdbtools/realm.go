@@ -113,14 +113,15 @@ func (w *realm) touch() {
 
 // count notes the begin of a tool or a server, and returns what notes its end.
 func (w *realm) count(n *int) (end func()) {
-	add := func(d int) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		*n += d
-		w.changed = w.clock.Now()
-	}
-	add(1)
-	return func() { add(-1) }
+	w.add(n, 1)
+	return func() { w.add(n, -1) }
+}
+
+func (w *realm) add(n *int, d int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	*n += d
+	w.changed = w.clock.Now()
 }
 
 // isEstablished reports whether the first server has run for longer than a pod is young. Before, a database is created, and what
@@ -141,6 +142,13 @@ func (w *realm) use(program string) (end func()) {
 		return func() {}
 	}
 	return w.count(&w.running)
+}
+
+// waits notes that a tool does nothing until it has input, and returns what notes that it has: one that stays open runs
+// for as long as a command, and time passes meanwhile.
+func (w *realm) waits() (goesOn func()) {
+	w.add(&w.running, -1)
+	return func() { w.add(&w.running, 1) }
 }
 
 const (

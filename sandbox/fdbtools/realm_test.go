@@ -23,15 +23,18 @@ func TestOnlyTimeWithoutEventsPassesFaster(t *testing.T) {
 		happens func(*realm)
 		settled bool
 		want    float64
+		later   bool // and nothing has happened since
 	}{
-		"servers run, and nothing happens":         {nothing, true, 100},
-		"a pod starts or ends":                     {nothing, false, 10},
-		"a tool runs":                              {func(w *realm) { w.use("/usr/bin/fdbcli") }, true, 10},
-		"a tool has just ended":                    {func(w *realm) { at := w.use("fdbcli"); at() }, true, 10},
-		"an agent runs as long as its container":   {func(w *realm) { w.use("/usr/bin/backup_agent") }, true, 100},
-		"a server has just started":                {func(w *realm) { w.count(&w.servers) }, true, 10},
-		"no server is left, and data may be alone": {func(w *realm) { w.servers = 0 }, true, 10},
-		"a fault was just injected":                {(*realm).touch, true, 10},
+		"servers run, and nothing happens":         {nothing, true, 100, false},
+		"a pod starts or ends":                     {nothing, false, 10, false},
+		"a tool runs":                              {func(w *realm) { w.use("/usr/bin/fdbcli") }, true, 10, false},
+		"a tool has just ended":                    {func(w *realm) { at := w.use("fdbcli"); at() }, true, 10, false},
+		"a tool waits for input":                   {func(w *realm) { w.use("fdbcli"); w.waits() }, true, 100, true},
+		"a tool that waited has input":             {func(w *realm) { w.use("fdbcli"); goesOn := w.waits(); goesOn() }, true, 10, true},
+		"an agent runs as long as its container":   {func(w *realm) { w.use("/usr/bin/backup_agent") }, true, 100, false},
+		"a server has just started":                {func(w *realm) { w.count(&w.servers) }, true, 10, false},
+		"no server is left, and data may be alone": {func(w *realm) { w.servers = 0 }, true, 10, false},
+		"a fault was just injected":                {(*realm).touch, true, 10, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +44,9 @@ func TestOnlyTimeWithoutEventsPassesFaster(t *testing.T) {
 			w.count(&w.servers)
 			c.SetTime(c.Now().Add(quietAfter))
 			tc.happens(w)
+			if tc.later {
+				c.SetTime(c.Now().Add(quietAfter))
+			}
 			if got := b.paceOf(w, c.Now()); got != tc.want {
 				t.Errorf("the pace is %g, want %g", got, tc.want)
 			}

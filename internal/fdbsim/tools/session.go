@@ -13,6 +13,9 @@ import (
 // reading is not the model's.
 func (c *cli) readLine() (line string, ok bool) {
 	c.deliver()
+	if c.txn == nil && c.tool.Waits != nil {
+		defer c.tool.Waits()()
+	}
 	type answer struct {
 		line string
 		ok   bool

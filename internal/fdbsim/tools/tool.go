@@ -27,6 +27,9 @@ type Tool struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Waits is called when a session begins to wait for input without an open transaction, and what it returns
+	// when the session goes on. Nil is called for nothing.
+	Waits func() (goesOn func())
 }
 
 // The exit codes of the tools.
