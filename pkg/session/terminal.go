@@ -10,7 +10,7 @@ import (
 )
 
 // FitTerminal guards the streams of the program, and makes all text that is written to those which are
-// terminals fit their width. What must not be wrapped is written to layout.Raw of the stream.
+// terminals fit their width, in signs that they have. What must not be wrapped is written to layout.Raw of the stream.
 func FitTerminal(e *Env) {
 	isTerminal := e.IsTerminal
 	e.IsTerminal = func(stream any) bool {
@@ -37,6 +37,9 @@ func footerOf(e *Env) *layout.Footer {
 	if errs, is := e.ErrOut.(*layout.Page); is {
 		errs.Above(footer)
 	}
+	if isASCII(e.Getenv) {
+		footer.InASCII()
+	}
 	return footer
 }
 
@@ -61,7 +64,11 @@ func pageOf(e *Env, stream io.Writer) io.Writer {
 		return layout.Guarded(stream)
 	}
 	terminal := layout.Terminal(stream)
-	return layout.NewPage(terminal, func() int { return e.Columns(terminal) })
+	page := layout.NewPage(terminal, func() int { return e.Columns(terminal) })
+	if isASCII(e.Getenv) {
+		page.InASCII()
+	}
+	return page
 }
 
 // columnsOf returns the width of a terminal.

@@ -12,6 +12,7 @@ import (
 type Footer struct {
 	w     io.Writer
 	width func() int
+	ascii bool
 
 	mu    sync.Mutex
 	lines []string // as set
@@ -29,6 +30,12 @@ func NewFooter(w io.Writer, width func() int) *Footer { return &Footer{w: w, wid
 // WithoutEcho has the footer turn off the echo of typed keys while it has lines: what is echoed stays
 // on the terminal, among them.
 func (f *Footer) WithoutEcho(off, on func()) { f.echoOff, f.echoOn = off, on }
+
+// InASCII makes the footer draw signs of this program in ASCII.
+func (f *Footer) InASCII() *Footer {
+	f.ascii = true
+	return f
+}
 
 // KeepEcho turns the echo on again, for good: after a first signal the next one ends the program at once,
 // and nothing would turn it on.
@@ -134,6 +141,9 @@ func (f *Footer) draw(b *strings.Builder) {
 	}
 	for _, line := range f.lines {
 		text := Cut(cleanLine(line), width-1)
+		if f.ascii {
+			text = ASCII(text)
+		}
 		b.WriteString(text + "\n")
 		f.drawn = append(f.drawn, Cells(text))
 	}

@@ -13,6 +13,7 @@ type Page struct {
 	w      io.Writer
 	width  func() int
 	footer *Footer // nil for none
+	ascii  bool
 
 	mu     sync.Mutex
 	column int // cells of the line that has not ended yet
@@ -25,6 +26,12 @@ func NewPage(w io.Writer, width func() int) *Page { return &Page{w: Guarded(w), 
 // Above makes the page write above a footer of the same terminal.
 func (p *Page) Above(f *Footer) *Page {
 	p.footer = f
+	return p
+}
+
+// InASCII makes the page write signs of this program in ASCII.
+func (p *Page) InASCII() *Page {
+	p.ascii = true
 	return p
 }
 
@@ -47,7 +54,10 @@ func (p *Page) Write(text []byte) (int, error) {
 	defer p.mu.Unlock()
 	width := p.Width()
 	if width == 0 {
-		return p.w.Write(text)
+		if err := p.put(string(text)); err != nil {
+			return 0, err
+		}
+		return len(text), nil
 	}
 	var b strings.Builder
 	for line := range strings.Lines(strings.ReplaceAll(Clean(string(text)), "\t", "    ")) {
@@ -70,6 +80,9 @@ func (p *Page) Write(text []byte) (int, error) {
 }
 
 func (p *Page) put(text string) error {
+	if p.ascii {
+		text = ASCII(text)
+	}
 	if p.footer != nil && text != "" {
 		return p.footer.write(p.w, text)
 	}

@@ -53,7 +53,7 @@ type Options struct {
 	Now func() time.Time
 	// Color enables colors. Without them symbols and words carry the same information.
 	Color bool
-	// ASCII draws the map without other characters.
+	// ASCII draws everything without other characters of this program.
 	ASCII bool
 }
 

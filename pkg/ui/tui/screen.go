@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/cells"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/panes"
@@ -25,6 +26,13 @@ const (
 
 // View draws the dashboard: as many lines as the terminal has, none wider.
 func (m model) View() string {
+	if m.o.ASCII {
+		return layout.ASCII(m.drawn())
+	}
+	return m.drawn()
+}
+
+func (m model) drawn() string {
 	if m.width <= 0 || m.height <= 0 {
 		return ""
 	}

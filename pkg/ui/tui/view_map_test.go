@@ -3,6 +3,9 @@ package tui
 import (
 	"strings"
 	"testing"
+	"unicode"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 func TestTheMapHeadsTheProcessGroupsWhereThereIsRoom(t *testing.T) {
@@ -55,6 +58,24 @@ func TestTheMapHasOtherSymbolsWithoutUTF8(t *testing.T) {
 	view := shown(t, 120, 40, Options{ASCII: true}, entry(lost())).View()
 	if !strings.Contains(view, "x 1 down") && !strings.Contains(view, "x 2 down") || strings.Contains(view, "●") {
 		t.Error(view)
+	}
+}
+
+// Every view, pane and list of keys, whose names of the cluster stay as they are, with the signs of all kinds of process groups, of a plan and of a running operation.
+func TestATerminalWithoutUTF8GetsOnlyASCII(t *testing.T) {
+	for _, entries := range [][]Entry{{entry(lost())}, {entry(described())}, entriesOfALoss(), underLoad(16), running()} {
+		in, as := shown(t, 120, 40, Options{ASCII: true}, entries...), shown(t, 120, 40, Options{}, entries...)
+		for _, keys := range [][]string{{}, {"1"}, {"1", "m"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"8"}, {"9"}, {"0"}, {"?"}, {"w"}, {"enter"}, {"/"}} {
+			view, usual := pressed(in, keys...).View(), pressed(as, keys...).View()
+			if at := strings.IndexFunc(view, func(r rune) bool { return r > unicode.MaxASCII && !unicode.IsLetter(r) }); at >= 0 {
+				t.Fatalf("%q: %.20q in\n%s", keys, view[at:], view)
+			}
+			for i, line := range strings.Split(usual, "\n") {
+				if got := strings.Split(view, "\n")[i]; layout.Cells(got) != layout.Cells(line) {
+					t.Fatalf("%q: %q is not as wide as %q", keys, got, line)
+				}
+			}
+		}
 	}
 }
 
