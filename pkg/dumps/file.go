@@ -31,15 +31,13 @@ const (
 )
 
 const (
-	// maxBytes bounds how much a dump expands to, so that a malicious one cannot fill the memory.
+	// maxBytes is the size of all files of a dump.
 	maxBytes = 4 << 30
-	// A dump may expand to freeBytes, and above that to maxRatio times what was read of it: logs are compressed to a
-	// tenth, and blanks to a 30,000th.
-	freeBytes, maxRatio = 64 << 20, 200
-	// maxWindow is what the decoder keeps of what it wrote; the encoder uses 8 MiB at most.
-	maxWindow = 32 << 20
-	fileMode  = 0o600
+	fileMode = 0o600
 )
+
+// expansion is what a dump expands to: logs are compressed to a tenth, and blanks to a 30,000th.
+var expansion = limit.Expansion{Most: maxBytes, Free: 64 << 20, Ratio: 200}
 
 // Errors of files that are no dumps, or that this program cannot read.
 var (
@@ -127,14 +125,12 @@ func Open(path string) (*Dump, error) {
 // Read reads a dump. A file that is no dump, a newer one, and one of which a part is missing or
 // changed are errors: ErrForeign, ErrNewer, ErrTruncated.
 func Read(r io.Reader) (*Dump, error) {
-	read := &expansion{packed: r}
-	packed, err := zstd.NewReader(readerFunc(read.in), zstd.WithDecoderMaxMemory(maxBytes), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	unpacked, release, err := expansion.Unpacked(r)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrForeign, err)
 	}
-	defer packed.Close()
-	read.unpacked = packed
-	t := tar.NewReader(readerFunc(read.out))
+	defer release()
+	t := tar.NewReader(unpacked)
 	d := New()
 	if d.Manifest, err = readManifest(t); err != nil {
 		return nil, err
@@ -149,32 +145,6 @@ func Read(r io.Reader) (*Dump, error) {
 		delete(d.Files, name)
 	}
 	return d, nil
-}
-
-// expansion counts what a dump is read from and expands to.
-type expansion struct {
-	packed, unpacked   io.Reader
-	packedN, unpackedN int64
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(into []byte) (int, error) { return f(into) }
-
-func (e *expansion) in(into []byte) (int, error) {
-	n, err := e.packed.Read(into)
-	e.packedN += int64(n)
-	return n, err
-}
-
-// out fails once the dump expands to more than it may.
-func (e *expansion) out(into []byte) (int, error) {
-	n, err := e.unpacked.Read(into)
-	e.unpackedN += int64(n)
-	if most := min(maxBytes, freeBytes+maxRatio*e.packedN); e.unpackedN > most {
-		return 0, fmt.Errorf("it expands to %w", &limit.ExceededError{Most: most})
-	}
-	return n, err
 }
 
 func readManifest(t *tar.Reader) (Manifest, error) {

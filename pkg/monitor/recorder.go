@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -47,8 +51,16 @@ func (k Kept) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)
 	})
 }
 
+const (
+	// CompressedSuffix ends the name of a recording that is compressed with zstd.
+	CompressedSuffix = ".zst"
+	// recordedWindow is how far back a compressed recording repeats what it had before, in bytes: several frames of
+	// 300 process groups, so that a frame costs what changed since the one before.
+	recordedWindow = 4 << 20
+)
+
 // NewRecorder records entries to a new file, whole lines at a time; without a path it records
-// nothing. done closes the file, and returns its error.
+// nothing. A name that ends with CompressedSuffix is that of a compressed one. done closes the file, and returns its error.
 func NewRecorder(path string) (keep func(tui.Entry), done func() error, err error) {
 	if path == "" {
 		return func(tui.Entry) {}, func() error { return nil }, nil
@@ -60,7 +72,12 @@ func NewRecorder(path string) (keep func(tui.Entry), done func() error, err erro
 	case err != nil:
 		return nil, nil, exit.Usage(fmt.Errorf("--record: %w", err))
 	}
-	r := &recorder{file: f}
+	r := &recorder{file: f, out: f}
+	if strings.HasSuffix(path, CompressedSuffix) {
+		if err := r.compress(); err != nil {
+			return nil, nil, err
+		}
+	}
 	return r.keep, r.close, nil
 }
 
@@ -70,9 +87,11 @@ const unchangedInterval = 10 * time.Second
 
 // recorder writes one entry per line.
 type recorder struct {
-	mu    sync.Mutex
-	file  *os.File
-	fault error // the first failed write; nothing is written after it
+	mu     sync.Mutex
+	file   *os.File
+	out    io.Writer     // of the file
+	packed *zstd.Encoder // nil if it is not compressed
+	fault  error         // the first failed write; nothing is written after it
 	// clusters are the clusters with recorded frames.
 	clusters map[string]*keptFrames
 }
@@ -81,6 +100,21 @@ type recorder struct {
 type keptFrames struct {
 	reporter ui.ChangeWriter
 	last     time.Time
+}
+
+// compress has a file compressed. Each entry is written at once: a recording must have what came before a crash.
+func (r *recorder) compress() (err error) {
+	r.packed, err = zstd.NewWriter(r.file, zstd.WithWindowSize(recordedWindow), zstd.WithEncoderConcurrency(1))
+	r.out = r.packed
+	return err
+}
+
+func (r *recorder) write(text string) error {
+	_, err := io.WriteString(r.out, text)
+	if err == nil && r.packed != nil {
+		err = r.packed.Flush()
+	}
+	return err
 }
 
 // isNews reports whether to record a frame: something changed that has a text, or the last one
@@ -114,7 +148,7 @@ func (r *recorder) keep(e tui.Entry) {
 	var text bytes.Buffer
 	err := ui.WriteJSON(&text, e)
 	if err == nil {
-		_, err = r.file.WriteString(redact.Kept(text.String()))
+		err = r.write(redact.Kept(text.String()))
 	}
 	r.fault = err
 }
@@ -122,7 +156,11 @@ func (r *recorder) keep(e tui.Entry) {
 func (r *recorder) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := errors.Join(r.fault, r.file.Close())
+	err := r.fault
+	if r.packed != nil {
+		err = errors.Join(err, r.packed.Close())
+	}
+	err = errors.Join(err, r.file.Close())
 	r.file = nil
 	if err != nil {
 		return fmt.Errorf("write the recording: %w", err)

@@ -29,7 +29,7 @@ func TestARecorderReportsAFailedWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recorder{file: closed}
+	r := &recorder{file: closed, out: closed}
 	r.keep(tui.Entry{Cluster: "c", Pass: json.RawMessage("{}")})
 	if err := r.close(); err == nil || !strings.Contains(err.Error(), "write the recording") {
 		t.Errorf("%v", err)

@@ -238,8 +238,8 @@ var journeys = map[string]journey{
 		prepare: up(counts),
 		instead: []string{"timeout 10 ", "timeout 60 "}, // a recording needs one frame
 		codes: map[string][]int{
-			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson": {cutShort},
-			"timeout 10 kubectl fdb watch sample-cluster --plain":                       {cutShort},
+			"timeout 10 kubectl fdb watch sample-cluster --plain --record night.ndjson.zst": {cutShort},
+			"timeout 10 kubectl fdb watch sample-cluster --plain":                           {cutShort},
 		},
 		leaveOut: map[string]string{
 			"kubectl fdb watch":                                onATerminal,
@@ -247,7 +247,7 @@ var journeys = map[string]journey{
 			"kubectl fdb watch sample-cluster":                 onATerminal,
 			"kubectl fdb watch sample-cluster --allow-actions": onATerminal,
 			"kubectl fdb watch sample-cluster --reconcile":     onATerminal,
-			"kubectl fdb watch --replay night.ndjson":          onATerminal,
+			"kubectl fdb watch --replay night.ndjson.zst":      onATerminal,
 		},
 	},
 	"docs/scripting.md": {

@@ -3,8 +3,10 @@ package dashboard_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
@@ -242,4 +245,66 @@ func TestAReplayRefusesAllowActionsAndDoesNotHintAtIt(t *testing.T) {
 	if err := (dashboard.ScreenOptions{Interval: dashboard.ScreenInterval, Replay: "night.ndjson", Allow: true}).Check(env, nil); err == nil {
 		t.Error("a replay takes --allow-actions, and should name it")
 	}
+}
+
+// A compressed recording has everything of a plain one, also if the program was killed: then it has no end.
+func TestACompressedRecordingIsReplayedAsAPlainOne(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	document := inspect.NewDocument("Frame", inspect.Metadata{Cluster: "c"}, at, inspect.SourceLive)
+	folder := t.TempDir()
+	recorded := func(name string, ended bool) []byte {
+		path := filepath.Join(folder, name)
+		keep, done, err := monitor.NewRecorder(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			keep(tui.Entry{At: at.Add(time.Duration(i) * time.Minute), Cluster: "c", Frame: &frame.Frame{Document: document}})
+		}
+		if ended {
+			err = done()
+		} else {
+			defer done() //nolint:errcheck // what comes after the read is not of this test
+		}
+		text, readErr := os.ReadFile(path)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	plain := recorded("plain.ndjson", true)
+	want, _, err := dashboard.ReadRecording(bytes.NewReader(plain))
+	if err != nil || len(want) != 20 {
+		t.Fatalf("%d entries, %v", len(want), err)
+	}
+	packed := recorded("packed.ndjson.zst", true)
+	for name, text := range map[string][]byte{"closed": packed, "of a program that was killed": recorded("killed.ndjson.zst", false)} {
+		t.Run(name, func(t *testing.T) {
+			got, cut, err := dashboard.ReadRecording(bytes.NewReader(text))
+			if err != nil || cut {
+				t.Fatalf("cut %t, %v", cut, err)
+			}
+			if !reflect.DeepEqual(want, got) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			if len(text)*5 > len(plain) {
+				t.Errorf("%d bytes, and %d without compression", len(text), len(plain))
+			}
+		})
+	}
+	t.Run("cut short anywhere", func(t *testing.T) {
+		for n := range len(packed) {
+			got, _, err := dashboard.ReadRecording(bytes.NewReader(packed[:n]))
+			if err == nil && !reflect.DeepEqual(want[:len(got)], got) {
+				t.Fatalf("%d bytes: other entries", n)
+			}
+		}
+	})
+	t.Run("damaged", func(t *testing.T) {
+		damaged := bytes.Clone(packed)
+		damaged[len(damaged)/2] ^= 0xff
+		if got, cut, err := dashboard.ReadRecording(bytes.NewReader(damaged)); err == nil && !cut {
+			t.Errorf("%d entries without an error", len(got))
+		}
+	})
 }

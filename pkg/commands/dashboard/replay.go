@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
@@ -44,13 +45,32 @@ func (o ScreenOptions) runReplay(ctx context.Context, env *session.Env) error {
 	return tui.Run(ctx, s)
 }
 
-// ReadRecording reads all entries. A truncated last line, after a crash or on a full disk, is
+// expansion is what a compressed recording expands to. A frame in which only ages changed is compressed to a thousandth.
+var expansion = limit.Expansion{Most: 4 << 30, Free: 256 << 20, Ratio: 2000}
+
+// zstdMagic begins what is compressed with zstd (RFC 8878, 3.1.1).
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
+// ReadRecording reads all entries, compressed or not. A truncated last line, after a crash or on a full disk, is
 // ignored; any other invalid line is an error with its number.
 func ReadRecording(r io.Reader) (entries []tui.Entry, cut bool, err error) {
 	lines := bufio.NewReader(r)
+	if magic, err := lines.Peek(len(zstdMagic)); err == nil && string(magic) == zstdMagic {
+		unpacked, release, err := expansion.Unpacked(lines)
+		if err != nil {
+			return nil, false, err
+		}
+		defer release()
+		lines = bufio.NewReader(unpacked)
+	}
+	return readEntries(lines)
+}
+
+// readEntries reads the lines of a recording. A compressed one that was not closed has no proper end.
+func readEntries(lines *bufio.Reader) (entries []tui.Entry, cut bool, err error) {
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
-		ended := errors.Is(err, io.EOF)
+		ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !ended {
 			return nil, false, fmt.Errorf("line %d: %w", n, err)
 		}

@@ -99,13 +99,13 @@ func NewWatch(env *session.Env) *cobra.Command {
   kubectl fdb watch sample-cluster --plain
 
   # Record, and replay later without a cluster
-  kubectl fdb watch sample-cluster --record night.ndjson
-  kubectl fdb watch --replay night.ndjson
+  kubectl fdb watch sample-cluster --record night.ndjson.zst
+  kubectl fdb watch --replay night.ndjson.zst
 
   # Draw the last moment of a recording, and all of it for a page or a player
-  kubectl fdb watch --replay night.ndjson --export svg --size 100x30 > night.svg
-  kubectl fdb watch --replay night.ndjson --export html > night.html
-  kubectl fdb watch --replay night.ndjson --export cast --keys 2 > nodes.cast`,
+  kubectl fdb watch --replay night.ndjson.zst --export svg --size 100x30 > night.svg
+  kubectl fdb watch --replay night.ndjson.zst --export html > night.html
+  kubectl fdb watch --replay night.ndjson.zst --export cast --keys 2 > nodes.cast`,
 		ValidArgsFunction: session.AsCompletion(env.Completion().ClusterNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
@@ -118,7 +118,7 @@ func NewWatch(env *session.Env) *cobra.Command {
 	session.AtLeast(cmd, "interval", minScreenInterval)
 	flags.BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
 	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
-	flags.StringVar(&o.record, "record", "", "file to record to; it must not exist")
+	flags.StringVar(&o.record, "record", "", "file to record to, compressed if its name ends with "+monitor.CompressedSuffix+"; it must not exist")
 	flags.StringVar(&o.Replay, "replay", "", "recorded file to show instead of a cluster")
 	flags.BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
 	o.export.add(cmd)
