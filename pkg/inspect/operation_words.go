@@ -21,6 +21,9 @@ func (v OperationView) Words(now time.Time) []string {
 		words = append(words, "waiting for an answer of "+v.By()+" for "+phrase.Duration(now.Sub(*p.AskedAt)))
 	}
 	words = append(words, CountWords(p)...)
+	if p.Rollout != nil {
+		words = append(words, RolloutText(*p.Rollout))
+	}
 	words = append(words, movingWords(p.Replacements)...)
 	if left := TimeLeftWords(p, now); left != "" {
 		words = append(words, left)
@@ -36,6 +39,12 @@ func (v OperationView) Key() string {
 	p := v.Progress
 	var key strings.Builder
 	fmt.Fprintf(&key, "%s %d/%d %t %s %v", v.ID, p.Reached, p.Targets, p.AskedAt != nil, p.Hold, p.HoldSubjects)
+	if p.Rollout != nil {
+		fmt.Fprintf(&key, " %s %s", p.Rollout.Kind, p.Rollout.To)
+		for i := range p.Rollout.Phases {
+			fmt.Fprintf(&key, " %s", p.Rollout.State(i))
+		}
+	}
 	for _, r := range p.Replacements {
 		fmt.Fprintf(&key, " %s %v", r.ID, r.Phases)
 		if r.Blocker != nil {

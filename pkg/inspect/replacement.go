@@ -30,6 +30,7 @@ func (f Facts) Observed(p reconcile.OperationProgress, h *DrainHistory) reconcil
 		p.Replacements = all[:reconcile.MostReplacements]
 	}
 	database := f.DatabaseView()
+	p.Rollout = f.Rollout()
 	p.FullyReplicated, p.Zones = fullyReplicated(database), f.Tolerance().Zones
 	return p
 }

@@ -6,63 +6,23 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
-// RolloutKind is what a change of the spec does to process groups.
-type RolloutKind string
-
-// The kinds, each covering the following ones.
-const (
-	RolloutUpgrade RolloutKind = "upgrade"
-	// RolloutPods recreates pods, or replaces their process groups, because of another pod spec.
-	RolloutPods RolloutKind = "pods"
-	// RolloutProcesses restarts processes with other arguments.
-	RolloutProcesses RolloutKind = "processes"
-)
-
-// RolloutView is a change that reaches the process groups of a cluster one after the other, and how far
-// it is. It is derived from what was observed, so that every run and every user sees the same.
-type RolloutView struct {
-	Kind RolloutKind `json:"kind"`
-	// From and To are the versions of an upgrade; empty for other kinds.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
-	// Phases are in the order in which the change reaches them.
-	Phases []RolloutPhase `json:"phases"`
-}
-
-// RolloutPhase is how many of the processes, or pods, the change has reached.
-type RolloutPhase struct {
-	Name RolloutPhaseName `json:"name"`
-	// Done is null when unknown: the database lists no processes.
-	Done  *int `json:"done"`
-	Total int  `json:"total"`
-}
-
-// RolloutPhaseName is what the change reaches together.
-type RolloutPhaseName string
-
-// The phases.
-const (
-	RolloutOfProcesses   RolloutPhaseName = "processes"
-	RolloutOfTransaction RolloutPhaseName = "transaction-pods"
-	RolloutOfStorage     RolloutPhaseName = "storage-pods"
-)
-
 // Rollout returns the change that is reaching the process groups; nil for none.
-func (f Facts) Rollout() *RolloutView {
+func (f Facts) Rollout() *reconcile.Rollout {
 	if !f.Cluster.Status.Configured {
 		return nil
 	}
 	switch from := f.upgradesFrom(); {
 	case from != "":
 		to := f.Cluster.Spec.Version
-		return &RolloutView{Kind: RolloutUpgrade, From: from, To: to, Phases: append([]RolloutPhase{f.inVersion(to)}, f.podPhases()...)}
+		return &reconcile.Rollout{Kind: reconcile.RolloutUpgrade, From: from, To: to, Phases: append([]reconcile.RolloutPhase{f.inVersion(to)}, f.podPhases()...)}
 	case f.anyHas(v1beta2.ConditionIncorrectPodSpec):
-		return &RolloutView{Kind: RolloutPods, Phases: f.podPhases()}
+		return &reconcile.Rollout{Kind: reconcile.RolloutPods, Phases: f.podPhases()}
 	case f.anyHas(v1beta2.ConditionIncorrectCommandLine):
-		return &RolloutView{Kind: RolloutProcesses, Phases: []RolloutPhase{f.without(RolloutOfProcesses, v1beta2.ConditionIncorrectCommandLine, anyClass)}}
+		return &reconcile.Rollout{Kind: reconcile.RolloutProcesses, Phases: []reconcile.RolloutPhase{f.without(reconcile.RolloutOfProcesses, v1beta2.ConditionIncorrectCommandLine, anyClass)}}
 	default:
 		return nil
 	}
@@ -96,8 +56,8 @@ func (f Facts) upgradesFrom() string {
 }
 
 // inVersion counts the reporting processes of the cluster that run a version.
-func (f Facts) inVersion(version string) RolloutPhase {
-	phase := RolloutPhase{Name: RolloutOfProcesses}
+func (f Facts) inVersion(version string) reconcile.RolloutPhase {
+	phase := reconcile.RolloutPhase{Name: reconcile.RolloutOfProcesses}
 	done := 0
 	for _, g := range f.Groups() {
 		if g.IsMarkedForRemoval() {
@@ -116,13 +76,13 @@ func (f Facts) inVersion(version string) RolloutPhase {
 	return phase
 }
 
-func (f Facts) podPhases() []RolloutPhase {
+func (f Facts) podPhases() []reconcile.RolloutPhase {
 	isStorage := func(c v1beta2.ProcessClass) bool { return c == v1beta2.ProcessClassStorage }
-	all := []RolloutPhase{
-		f.without(RolloutOfTransaction, v1beta2.ConditionIncorrectPodSpec, func(c v1beta2.ProcessClass) bool { return !isStorage(c) }),
-		f.without(RolloutOfStorage, v1beta2.ConditionIncorrectPodSpec, isStorage),
+	all := []reconcile.RolloutPhase{
+		f.without(reconcile.RolloutOfTransaction, v1beta2.ConditionIncorrectPodSpec, func(c v1beta2.ProcessClass) bool { return !isStorage(c) }),
+		f.without(reconcile.RolloutOfStorage, v1beta2.ConditionIncorrectPodSpec, isStorage),
 	}
-	var some []RolloutPhase
+	var some []reconcile.RolloutPhase
 	for _, p := range all {
 		if p.Total > 0 {
 			some = append(some, p)
@@ -135,8 +95,8 @@ func anyClass(v1beta2.ProcessClass) bool { return true }
 
 // without counts the process groups of some classes that stay, and those of them without a condition
 // whose pod exists and is not being deleted. Of those marked for removal only the replacements count.
-func (f Facts) without(name RolloutPhaseName, condition v1beta2.ProcessGroupConditionType, of func(v1beta2.ProcessClass) bool) RolloutPhase {
-	phase := RolloutPhase{Name: name, Done: new(int)}
+func (f Facts) without(name reconcile.RolloutPhaseName, condition v1beta2.ProcessGroupConditionType, of func(v1beta2.ProcessClass) bool) reconcile.RolloutPhase {
+	phase := reconcile.RolloutPhase{Name: name, Done: new(int)}
 	for class, desired := range f.Cluster.DesiredProcessCounts() {
 		if of(class) && desired > 0 {
 			phase.Total += desired
@@ -161,21 +121,26 @@ func (f Facts) anyHas(condition v1beta2.ProcessGroupConditionType) bool {
 	return false
 }
 
-// Text describes the rollout: "upgrade 7.3.79 → 7.4.6: processes 16 of 16, storage pods 0 of 3".
-func (v RolloutView) Text() string {
-	words := map[RolloutKind]string{
-		RolloutUpgrade: "upgrade " + v.From + " → " + v.To, RolloutPods: "new pod spec", RolloutProcesses: "new arguments",
+// RolloutWhat names the change: "upgrade 7.3.79 → 7.4.6".
+func RolloutWhat(v reconcile.Rollout) string {
+	return map[reconcile.RolloutKind]string{
+		reconcile.RolloutUpgrade: "upgrade " + v.From + " → " + v.To, reconcile.RolloutPods: "new pod spec", reconcile.RolloutProcesses: "new arguments",
 	}[v.Kind]
-	phases := make([]string, len(v.Phases))
-	for i, p := range v.Phases {
-		phases[i] = p.words()
-	}
-	return words + ": " + phrase.List(phases)
 }
 
-func (p RolloutPhase) words() string {
-	name := map[RolloutPhaseName]string{
-		RolloutOfProcesses: "processes", RolloutOfTransaction: "transaction pods", RolloutOfStorage: "storage pods",
+// RolloutText describes the rollout: "upgrade 7.3.79 → 7.4.6: processes 16 of 16, storage pods 0 of 3".
+func RolloutText(v reconcile.Rollout) string {
+	phases := make([]string, len(v.Phases))
+	for i, p := range v.Phases {
+		phases[i] = RolloutPhaseWords(p)
+	}
+	return RolloutWhat(v) + ": " + phrase.List(phases)
+}
+
+// RolloutPhaseWords returns how far a phase is: "storage pods 0 of 3".
+func RolloutPhaseWords(p reconcile.RolloutPhase) string {
+	name := map[reconcile.RolloutPhaseName]string{
+		reconcile.RolloutOfProcesses: "processes", reconcile.RolloutOfTransaction: "transaction pods", reconcile.RolloutOfStorage: "storage pods",
 	}[p.Name]
 	if p.Done == nil {
 		return name + " " + phrase.Unknown

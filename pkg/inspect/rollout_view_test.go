@@ -89,7 +89,7 @@ func TestRolloutProgressIsDerivedFromTheObservedState(t *testing.T) {
 			tc.given(t, &f)
 			got := ""
 			if v := f.Rollout(); v != nil {
-				got = v.Text()
+				got = RolloutText(*v)
 			}
 			if got != tc.want {
 				t.Errorf("got  %q\nwant %q", got, tc.want)

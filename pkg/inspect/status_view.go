@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -37,7 +38,7 @@ type StatusView struct {
 	Reconciliation ReconciliationView `json:"reconciliation"`
 	Locks          LocksView          `json:"locks"`
 	// Rollout is a change that is reaching the process groups; absent without one.
-	Rollout *RolloutView `json:"rollout,omitempty"`
+	Rollout *reconcile.Rollout `json:"rollout,omitempty"`
 	// Replacing is the replacement of process groups that is the only reason why the state is not healthy; absent
 	// without one, and where anything else is wrong.
 	Replacing *ReplacingView `json:"replacing,omitempty"`

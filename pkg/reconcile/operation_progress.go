@@ -30,6 +30,8 @@ type OperationProgress struct {
 	// ReplacementsTotal.
 	Replacements      []Replacement `json:"replacements,omitempty"`
 	ReplacementsTotal int           `json:"replacementsTotal,omitempty"`
+	// Rollout is the change that is reaching the process groups one after the other; nil for none.
+	Rollout *Rollout `json:"rollout,omitempty"`
 	// FullyReplicated is whether all data has its copies; nil when unknown.
 	FullyReplicated *bool `json:"fullyReplicated,omitempty"`
 	// Zones is how many zones may fail without loss of data; nil when unknown.

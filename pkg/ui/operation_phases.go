@@ -72,10 +72,21 @@ func replacementPieces(r reconcile.Replacement, d detail) []Piece {
 	return pieces
 }
 
+// RolloutLine returns how far a change is that reaches the process groups one after the other.
+func RolloutLine(v reconcile.Rollout) []Piece {
+	pieces := []Piece{{inspect.RolloutWhat(v), list.Strong}}
+	for i, p := range v.Phases {
+		pieces = append(pieces, Piece{"  ", list.Plain}, statePiece(v.State(i), inspect.RolloutPhaseWords(p)))
+	}
+	return pieces
+}
+
 // PhasePiece returns a phase as a symbol and a word.
-func PhasePiece(p reconcile.Phase) Piece {
+func PhasePiece(p reconcile.Phase) Piece { return statePiece(p.State, inspect.PhaseWord(p)) }
+
+func statePiece(state reconcile.PhaseState, words string) Piece {
 	mark, tone := list.MarkUnknown, list.Unsure
-	switch p.State {
+	switch state {
 	case reconcile.PhaseDone:
 		mark, tone = list.MarkGood, list.Good
 	case reconcile.PhaseRunning:
@@ -86,7 +97,7 @@ func PhasePiece(p reconcile.Phase) Piece {
 		mark, tone = "-", list.Faint
 	case reconcile.PhaseUnknown:
 	}
-	return Piece{mark + " " + inspect.PhaseWord(p), tone}
+	return Piece{mark + " " + words, tone}
 }
 
 // drainCells is the width of the bar of a process group that drains.
@@ -170,9 +181,13 @@ func tolerancePiece(p reconcile.OperationProgress) Piece {
 	}
 }
 
-// OperationLines returns the replacements of an operation, and what is true of all of it, in so many cells; 0 for no limit.
+// OperationLines returns the rollout and the replacements of an operation, and what is true of all of it, in so many cells; 0
+// for no limit.
 func OperationLines(p reconcile.OperationProgress, now time.Time, cells int) [][]Piece {
 	var lines [][]Piece
+	if p.Rollout != nil {
+		lines = append(lines, RolloutLine(*p.Rollout))
+	}
 	for _, r := range p.Replacements {
 		lines = append(lines, ReplacementLine(r, cells))
 	}

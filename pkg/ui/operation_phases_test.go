@@ -52,6 +52,11 @@ func TestAnOperationIsShownFromItsMarkToItsEnd(t *testing.T) {
 		change(&p)
 		return p
 	}
+	rolling := func(processes, pods int) reconcile.OperationProgress {
+		return reconcile.OperationProgress{Passes: 12, Actions: 30, Rollout: &reconcile.Rollout{Kind: reconcile.RolloutUpgrade, From: "7.3.79", To: "7.4.6", Phases: []reconcile.RolloutPhase{
+			{Name: reconcile.RolloutOfProcesses, Done: &processes, Total: 16}, {Name: reconcile.RolloutOfTransaction, Done: &pods, Total: 8}, {Name: reconcile.RolloutOfStorage, Done: new(0), Total: 8},
+		}}}
+	}
 	var b strings.Builder
 	for _, scene := range []struct {
 		about string
@@ -74,6 +79,9 @@ func TestAnOperationIsShownFromItsMarkToItsEnd(t *testing.T) {
 		{"its exclusion remains", one(replaced("dddddr"))},
 		{"nothing takes its place", one(replaced("dssrpp"))},
 		{"12 of 14 at once", with(one(measured(replaced("dddrpp"))), func(p *reconcile.OperationProgress) { p.Targets, p.Reached, p.ReplacementsTotal = 14, 2, 12 })},
+		{"an upgrade before the common restart", rolling(0, 0)},
+		{"an upgrade whose pods are recreated", rolling(16, 5)},
+		{"an upgrade while the database does not answer", with(rolling(16, 5), func(p *reconcile.OperationProgress) { p.Rollout.Phases[0].Done = nil })},
 		{"all are removed", reconcile.OperationProgress{Passes: 9, Actions: 21, Reached: 1, Targets: 1}},
 	} {
 		v := inspect.OperationView{Command: "replace sample-cluster storage-33641 --wait", Holder: "ann@laptop", Progress: scene.p}

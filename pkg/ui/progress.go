@@ -168,7 +168,7 @@ func (p *Progress) tick() {
 	}
 }
 
-// draw shows what happens, how far each replacement is, and how far all of it is.
+// draw shows what happens, how far a rollout and each replacement are, and how far all of it is.
 func (p *Progress) draw() {
 	if p.ended || !p.begun {
 		return
@@ -185,6 +185,9 @@ func (p *Progress) draw() {
 		what += fmt.Sprintf(" (%s)", phrase.Duration(d))
 	}
 	lines := []string{what}
+	if p.operation.Rollout != nil {
+		lines = append(lines, Joined(RolloutLine(*p.operation.Rollout)))
+	}
 	for i, r := range p.operation.Replacements {
 		if i == mostReplacements {
 			lines = append(lines, fmt.Sprintf("%d more are marked for removal", p.operation.ReplacementsTotal-i))

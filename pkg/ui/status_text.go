@@ -72,7 +72,7 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
 	}
 	if v.Rollout != nil {
-		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Text())
+		p.entry(o.in(yellow, "rollout:")+" ", inspect.RolloutText(*v.Rollout))
 	}
 	for _, r := range plan.ByRule(v.Refusals) {
 		p.entry(o.in(red, "refused:")+" ", r.Summary(v.Refusals))

@@ -37,7 +37,7 @@ func (p *whyPage) report(v why.Report) {
 		p.entry(o.in(yellow, "operation:")+" ", StatusOptions{Absolute: o.Absolute, Now: o.Now}.operation(*v.Operation))
 	}
 	if v.Rollout != nil {
-		p.entry(o.in(yellow, "rollout:")+" ", v.Rollout.Text())
+		p.entry(o.in(yellow, "rollout:")+" ", inspect.RolloutText(*v.Rollout))
 	}
 	for _, c := range v.Items {
 		p.chain(c)

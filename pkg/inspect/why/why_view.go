@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
@@ -32,7 +33,7 @@ type Report struct {
 	// without one.
 	Operation *inspect.OperationView `json:"operation,omitempty"`
 	// Rollout is the change that is reaching the process groups; absent without one.
-	Rollout *inspect.RolloutView `json:"rollout,omitempty"`
+	Rollout *reconcile.Rollout `json:"rollout,omitempty"`
 	// Outage is why the database is unavailable, and how to end that; absent while it is available.
 	Outage *OutageView `json:"outage,omitempty"`
 	// Groups are the reports of single process groups, where they have other items than those of this one about the

@@ -35,7 +35,7 @@ func (m model) headLines(s clusterView) []line {
 	if m.height < fullHeight {
 		vitals, sources, phases = nil, s.failingSource(m.width), nil
 	}
-	lines = slices.Concat(lines, vitals, []line{m.workLine(s)}, phases, sources, []line{m.tabs(m.width)})
+	lines = slices.Concat(lines, vitals, []line{m.workLine(s), s.rolloutLine()}, phases, sources, []line{m.tabs(m.width)})
 	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
 }
 
@@ -239,18 +239,9 @@ func (m model) workLine(s clusterView) line {
 	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
 		return s.passSummary()
 	case s.running() != nil:
-		return append(s.operationLine(*s.running()), s.rollout(" · ")...)
+		return s.operationLine(*s.running())
 	}
-	return s.rollout("")
-}
-
-// rollout returns the change that is reaching the process groups; nil without one.
-func (s clusterView) rollout(after string) line {
-	v := s.snapshot().Status.Rollout
-	if v == nil {
-		return nil
-	}
-	return line{styled(plain, after), styled(warn, "rollout: "), styled(plain, v.Text())}
+	return nil
 }
 
 // tabs returns the views with their keys, with short names if the whole ones do not fit, or

@@ -47,6 +47,15 @@ func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 	}
 }
 
+// rolloutLine returns how far the change is that is reaching the process groups; nil without one.
+func (s clusterView) rolloutLine() line {
+	v := s.snapshot().Status.Rollout
+	if v == nil {
+		return nil
+	}
+	return append(line{styled(warn, "rollout: ")}, spansOf(ui.RolloutLine(*v))...)
+}
+
 // phasesLine returns the phases of the first replacement that is blocked or stalled, or else of the one that has come farthest; nil
 // without one.
 func (s clusterView) phasesLine(width int) []line {
