@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
@@ -38,13 +38,13 @@ func durationFlags(t *testing.T) map[string]*cobra.Command {
 }
 
 func TestNoFlagAcceptsANegativeDuration(t *testing.T) {
-	flags := durationFlags(t)
-	if len(flags) < 100 {
-		t.Fatalf("only %d flags found", len(flags))
+	found := durationFlags(t)
+	if len(found) < 100 {
+		t.Fatalf("only %d flags found", len(found))
 	}
-	for line, cmd := range flags {
+	for line, cmd := range found {
 		flag := line[strings.LastIndex(line, "--"):]
-		if err := session.CheckDurations(cmd.Flags()); err != nil {
+		if err := flags.CheckDurations(cmd.Flags()); err != nil {
 			t.Fatalf("%s without flags: %v", line, err)
 		}
 		refusedDuration(t, cmd, flag, "-1s")
@@ -61,7 +61,7 @@ func refusedDuration(t *testing.T, cmd *cobra.Command, flag, value string) {
 	if err := cmd.Flags().Set(f.Name, value); err != nil {
 		t.Fatal(err)
 	}
-	err := session.CheckDurations(cmd.Flags())
+	err := flags.CheckDurations(cmd.Flags())
 	if exit.Code(err) != exit.ExitUsage || !strings.Contains(err.Error(), flag+" must ") || !strings.Contains(err.Error(), value) {
 		t.Errorf("%s %s %s: %v", cmd.CommandPath(), flag, value, err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/backups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
@@ -24,6 +25,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dump"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/exporter"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/failover"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/gc"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/install"
@@ -58,7 +60,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	}
 	args = words
 	prepare(root, args)
-	about, err := root.ExecuteContextC(session.CompletingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
+	about, err := root.ExecuteContextC(complete.ReadingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
 	if err != nil && !env.Started {
 		err = asUsage(err, about, args)
 	}
@@ -71,7 +73,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 func prepare(root *cobra.Command, args []string) {
 	root.SetArgs(args)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
-		session.OfferCompletions(root)
+		complete.Offer(root)
 	}
 }
 
@@ -130,8 +132,8 @@ resources on demand. No operator has to run.`,
 		DisableSuggestions: true,
 		SilenceErrors:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			env.Global.NoteTyped(cmd.Root().PersistentFlags(), cmd.Flags())
-			if err := session.CheckDurations(cmd.Flags()); err != nil {
+			flags.NoteTyped(&env.Global, cmd.Root().PersistentFlags(), cmd.Flags())
+			if err := flags.CheckDurations(cmd.Flags()); err != nil {
 				return err
 			}
 			if err := readFromDump(env, cmd); err != nil {
@@ -148,8 +150,8 @@ resources on demand. No operator has to run.`,
 	requests := root.PersistentFlags().Lookup("request-timeout")
 	requests.Usage = fmt.Sprintf("Timeout of a single request to the API server (1s, 2m). 0 means %s; requests always have a timeout", exit.RequestTimeout)
 	add(&env.Global, root)
-	session.CompleteWith(root, "namespace", env.Completion().NamespaceNames)
-	session.CompleteWith(root, "context", env.Completion().ContextNames)
+	complete.FlagWith(root, "namespace", complete.From(env).NamespaceNames)
+	complete.FlagWith(root, "context", complete.From(env).ContextNames)
 	root.AddGroup(declare.Groups()...)
 	root.AddCommand(
 		clusters.NewStatus(env), newGet(env), clusters.NewDescribe(env), diagnose.NewWhy(env), clusters.NewTop(env), diagnose.NewCheck(env), diagnose.NewCan(env), clusters.NewEvents(env), logs.New(env), operations.NewHistory(env), dashboard.NewWatch(env), groups.NewExclusion(env), coordinators.NewConnectionString(env),
@@ -220,8 +222,8 @@ func add(g *session.GlobalFlags, root *cobra.Command) {
 	flags.StringVar(&g.ClusterFile, "cluster-file", "", "cluster file for the native transport, which keeps it current, instead of the connection string of the cluster's status")
 	flags.StringVar(&g.From, "from", "", "dump to read instead of the API server and the database, for commands that change nothing (see kubectl fdb dump)")
 	restrict(&g.Templates, root)
-	session.Complete(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
-	session.Complete(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
+	complete.Flag(root, "transport", func() []string { return []string{string(direct.Auto), string(direct.Exec), string(direct.Native)} })
+	complete.Flag(root, "color", func() []string { return []string{session.ColorAuto, session.ColorAlways, session.ColorNever} })
 }
 
 // restrict adds the flags that restrict the pod templates of resources, as operators since release 2.31 have them.
@@ -238,12 +240,12 @@ func restrict(r *objects.TemplateRestrictions, root *cobra.Command) {
 	} {
 		flags.Var((*allowance)(f.forbid), f.name, "If true, pod templates may have "+f.field+"; else no pass runs over a resource with one that has")
 		flags.Lookup(f.name).NoOptDefVal = "true"
-		session.Complete(root, f.name, func() []string { return []string{"true", "false"} })
+		complete.Flag(root, f.name, func() []string { return []string{"true", "false"} })
 	}
 	flags.StringArrayVar(&r.Accounts, objects.FlagAllowedAccounts, nil, "name of a ServiceAccount that pod templates may have; repeat the flag for several. No pass runs over a resource with another one; empty allows all")
 	flags.StringArrayVar(&r.VolumeSources, objects.FlagAllowedVolumeSources, nil, "kind of volume that pod templates may add, such as configMap; as above")
 	flags.StringArrayVar(&r.VolumeMounts, objects.FlagAllowedVolumeMounts, nil, "name of a volume that containers of pod templates may mount; as above")
-	session.Complete(root, objects.FlagAllowedVolumeSources, objects.VolumeSources)
+	complete.Flag(root, objects.FlagAllowedVolumeSources, objects.VolumeSources)
 }
 
 // allowance is a flag that is true unless something is forbidden.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,13 +21,8 @@ import (
 // ClusterVariable is the environment variable of the default cluster.
 const ClusterVariable = "KUBECTL_FDB_CLUSTER"
 
-// ClusterFlag is the alternative to the first argument.
+// ClusterFlag names a cluster instead of the first argument.
 type ClusterFlag struct{ Name string }
-
-func (f *ClusterFlag) Add(cmd *cobra.Command, env *Env) {
-	cmd.Flags().StringVarP(&f.Name, "fdb-cluster", "c", "", "name of the FoundationDBCluster; equivalent to the argument CLUSTER")
-	CompleteWith(cmd, "fdb-cluster", env.Completion().ClusterNames)
-}
 
 // Intent is the access that a command needs to a cluster.
 type Intent int
@@ -262,6 +256,26 @@ func ClustersIn(ctx context.Context, c client.Client, namespace string) ([]v1bet
 			return all, nil
 		}
 	}
+}
+
+// Namespaces returns the names of all namespaces, or those of the clusters of a dump.
+func (e Lookup) Namespaces(ctx context.Context) ([]string, error) {
+	if e.dumped != nil {
+		return e.dumped.namespaces(), nil
+	}
+	c, err := e.Client()
+	if err != nil {
+		return nil, err
+	}
+	list := &corev1.NamespaceList{}
+	if err := c.List(ctx, list, client.Limit(PageSize)); err != nil {
+		return nil, fmt.Errorf("list namespaces: %w", err)
+	}
+	names := make([]string, len(list.Items))
+	for i, n := range list.Items {
+		names[i] = n.Name
+	}
+	return names, nil
 }
 
 // InNamespace returns the words for a namespace in a message; for all namespaces they say so.

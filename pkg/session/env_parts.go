@@ -1,8 +1,5 @@
 package session
 
-// Completion has the candidates of shell completion.
-type Completion struct{ *Env }
-
 // Connection opens API servers, clusters and databases as the flags select them.
 type Connection struct{ *Env }
 
@@ -14,9 +11,6 @@ type Lookup struct{ *Env }
 
 // Waiting waits, and shows for what.
 type Waiting struct{ *Env }
-
-// Completion returns the candidates of shell completion.
-func (e *Env) Completion() Completion { return Completion{e} }
 
 // Connection returns what opens API servers, clusters and databases.
 func (e *Env) Connection() Connection { return Connection{e} }

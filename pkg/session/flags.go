@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
@@ -32,12 +31,6 @@ type GlobalFlags struct {
 type TypedFlag struct {
 	Name  string
 	Words []string
-}
-
-// resumedFlags are the flags by which a run is recorded, paced, printed and bounded: those that select what is done are in
-// the command line of the change. Single letters are shorthands.
-var resumedFlags = []string{
-	"reason", "timeout", "interval", "output", "q", "v", "color", "request-timeout", "transport", "cluster-file",
 }
 
 // ResumedFlags returns the flags that the user typed and that a command line which resumes the command repeats, beside those
@@ -140,49 +133,9 @@ type Where struct {
 	Flags []string
 }
 
-// repeatedFlags are the flags of the connection, besides namespace and context, that command lines to
-// copy repeat. Tokens and passwords are not among them: hints are kept in logs.
-var repeatedFlags = []string{
-	"kubeconfig", "cluster", "user", "server", "tls-server-name", "certificate-authority", "client-certificate", "client-key", "insecure-skip-tls-verify", "as", "as-uid", "as-group", "as-user-extra",
-}
-
 // NoteTyped notes which flags the user typed, for command lines to copy: those of the connection, and those of the command.
-func (g *GlobalFlags) NoteTyped(connection, command *pflag.FlagSet) {
-	g.typed, g.resumed = nil, nil
-	for _, name := range repeatedFlags {
-		g.typed = append(g.typed, typedWords(connection.Lookup(name))...)
-	}
-	for _, name := range resumedFlags {
-		flag := command.Lookup(name)
-		if len(name) == 1 {
-			flag = command.ShorthandLookup(name)
-		}
-		if words := typedWords(flag); len(words) > 0 {
-			g.resumed = append(g.resumed, TypedFlag{"--" + flag.Name, words})
-		}
-	}
-}
-
-// typedWords returns a flag as it was typed; nil if it was not.
-func typedWords(f *pflag.Flag) (words []string) {
-	if f == nil || !f.Changed {
-		return nil
-	}
-	values := []string{f.Value.String()}
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		values = list.GetSlice()
-	}
-	for _, value := range values {
-		switch f.NoOptDefVal {
-		case "":
-			words = append(words, "--"+f.Name, value)
-		case value:
-			words = append(words, "--"+f.Name)
-		default:
-			words = append(words, "--"+f.Name+"="+value)
-		}
-	}
-	return words
+func (g *GlobalFlags) NoteTyped(connection []string, command []TypedFlag) {
+	g.typed, g.resumed = connection, command
 }
 
 // ShellLine returns a complete command line; the arguments of a program in a pod follow its flags.

@@ -1,12 +1,9 @@
 package session
 
 import (
-	"context"
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -147,18 +144,4 @@ func IDsOnly(args []string, flag string) (cluster, ids []string) {
 		return nil, args
 	}
 	return SplitIDs(args, flag)
-}
-
-// ClusterThenGroups completes clusters for the first argument, and then process groups.
-func (e Completion) ClusterThenGroups(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 && cmd.Flag("fdb-cluster").Value.String() == "" {
-		return e.FirstArgument(cmd, args, typed)
-	}
-	groups := e.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) })
-	return AsCompletion(func(ctx context.Context, cmd *cobra.Command, args []string) []string {
-		cluster, ids := SplitIDs(args, cmd.Flag("fdb-cluster").Value.String())
-		return slices.DeleteFunc(groups(ctx, cmd, cluster), func(id string) bool {
-			return slices.Contains(ids, id) || !strings.HasPrefix(id, typed)
-		})
-	})(cmd, args, typed)
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -39,35 +38,6 @@ func NodesWith(ctx context.Context, c client.Client, selector labels.Selector) (
 // NodePermissions are required to cordon nodes.
 func NodePermissions() []Permission {
 	return []Permission{{"get", "", "nodes", ""}, {"list", "", "nodes", ""}, {"patch", "", "nodes", ""}}
-}
-
-func (e Completion) NodeNames(ctx context.Context, _ *cobra.Command, given []string) []string {
-	c, err := e.Client()
-	if err != nil {
-		return nil
-	}
-	names, err := NodesWith(ctx, c, labels.Everything())
-	if err != nil {
-		return nil
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
-}
-
-// TaintKeys returns the keys of the taints of all nodes.
-func (e Completion) TaintKeys(ctx context.Context, _ *cobra.Command, _ []string) []string {
-	list := &corev1.NodeList{}
-	c, err := e.Client()
-	if err != nil || c.List(ctx, list) != nil {
-		return nil
-	}
-	var keys []string
-	for _, node := range list.Items {
-		for _, taint := range node.Spec.Taints {
-			keys = append(keys, taint.Key)
-		}
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
 
 // PlacesBeside returns the other nodes that pods could move to, with all that runs there. A

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -130,33 +129,6 @@ func (k *ResourceKind) Resources(ctx context.Context, c client.Client, namespace
 			})
 			return all, nil
 		}
-	}
-}
-
-// Complete completes the first argument with the names of resources.
-func (k *ResourceKind) Complete(env *Env) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return AsCompletion(func(ctx context.Context, _ *cobra.Command, _ []string) []string {
-			namespace, err := env.Connection().Namespace()
-			if err != nil {
-				return nil
-			}
-			names, _ := k.names(ctx, env, namespace) // nothing is offered if listing fails
-			return names
-		})(cmd, args, typed)
-	}
-}
-
-// Confirmed completes --confirm with the name in the first argument.
-func (k *ResourceKind) Confirmed() func(context.Context, *cobra.Command, []string) []string {
-	return func(_ context.Context, _ *cobra.Command, args []string) []string {
-		if kind, name := ResourceKindOf(args); kind == k {
-			return []string{name}
-		}
-		return nil
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -69,7 +70,7 @@ Exit code 0: the backup matches its spec. 1: it does not. 8: unknown.`,
 	o.Add(cmd, env, session.BackupKind)
 	o.AddWatch(cmd)
 	cmd.Flags().DurationVar(&o.maxLag, "max-lag", inspect.DefaultMaxLag, "maximum age of the newest restorable point")
-	session.AtLeast(cmd, "max-lag", session.Positive)
+	flags.AtLeast(cmd, "max-lag", flags.Positive)
 	return cmd
 }
 

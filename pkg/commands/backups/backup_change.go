@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -83,7 +84,7 @@ func newBackupChange(env *session.Env, verb backupVerb) *cobra.Command {
   # Apply them and wait
   kubectl fdb backup ` + verb.name + ` nightly --yes --wait --timeout 10m`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: session.BackupKind.Complete(env),
+		ValidArgsFunction: complete.Resource(env, session.BackupKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, verb, args)
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -61,7 +62,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
   # Delete, and confirm with the typed name
   kubectl fdb backup expire nightly --older-than 720h`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: session.BackupKind.Complete(env),
+		ValidArgsFunction: complete.Resource(env, session.BackupKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, cmd.Flags().Changed, args)
 		},
@@ -70,7 +71,7 @@ time is kept. To keep more, use a longer duration, or a version shown by backup 
 	flags.Confirm(cmd, &o.ChangeFlags, session.BackupKind)
 	cmd.Flags().Int64Var(&o.before, "before-version", 0, "oldest version to keep")
 	cmd.Flags().DurationVar(&o.olderThan, "older-than", 0, "duration to stay restorable, such as 720h; 1,000,000 versions count as one second")
-	session.AtLeast(cmd, "older-than", session.Positive)
+	flags.AtLeast(cmd, "older-than", flags.Positive)
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, --before-version deletes data even if nothing is restorable afterwards")
 	declare.NotInSteps(cmd, "force")
 	return cmd
@@ -129,7 +130,7 @@ actual content of the store.` + confirmationHelp,
   # Delete, and confirm with the typed name
   kubectl fdb backup delete nightly`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: session.BackupKind.Complete(env),
+		ValidArgsFunction: complete.Resource(env, session.BackupKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return carryOut(cmd.Context(), o.ChangeFlags, env, args, "delete", nil, backup.ClearBackup)
 		},

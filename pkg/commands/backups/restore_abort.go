@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -52,7 +53,7 @@ recreate the resource.`,
   kubectl fdb restore abort nightly-again --dry-run -o json > plan.json
   kubectl fdb restore abort nightly-again --plan plan.json --yes --confirm nightly-again --reason "the wrong backup"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: session.RestoreKind.Complete(env),
+		ValidArgsFunction: complete.Resource(env, session.RestoreKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

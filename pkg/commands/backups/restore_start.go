@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -59,7 +60,7 @@ when it is done.`,
   # Start it and wait until the data is restored
   kubectl fdb restore start nightly-again --yes --wait --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: session.RestoreKind.Complete(env),
+		ValidArgsFunction: complete.Resource(env, session.RestoreKind),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/describe"
@@ -71,7 +72,7 @@ attention is colored, and missing objects are listed.`,
 
 func (o *describeOptions) add(cmd *cobra.Command, env *session.Env) {
 	o.Add(cmd, env)
-	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
+	cmd.ValidArgsFunction = complete.From(env).ClusterThenGroups
 }
 
 func newDescribeGroup(env *session.Env) *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -51,19 +52,19 @@ hour unless configured otherwise.`,
   # Watch warnings
   kubectl fdb events sample-cluster --types Warning -w`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.EventListView{})
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.watch, "watch", "w", false, "If true, also print new events as they occur")
 	flags.DurationVar(&o.since, "since", 0, "maximum age of events; 0 means no limit")
 	flags.StringSliceVar(&o.types, "types", nil, "comma-separated types of events: Normal, Warning")
-	session.Complete(cmd, "types", func() []string { return eventTypes })
+	complete.Flag(cmd, "types", func() []string { return eventTypes })
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
@@ -66,7 +67,7 @@ IDs and the flags that select process groups limit the list to their processes.`
 	o.Add(cmd, env)
 	flags.Sorting(cmd, &o.Flags, lists.ProcessListView{})
 	groups.Add(&o.Selection, cmd, env)
-	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
+	cmd.ValidArgsFunction = complete.From(env).ClusterThenGroups
 	return cmd
 }
 

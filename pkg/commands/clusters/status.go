@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -59,18 +60,18 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
   # List all clusters that you may read
   kubectl fdb status -A`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	o.AddWatch(cmd)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
 	cmd.Flags().BoolVar(&o.asMap, "map", false, "If true, print a map of the process groups by class and zone instead of the sections")
-	session.Complete(cmd, "sections", ui.StatusSections)
+	complete.Flag(cmd, "sections", ui.StatusSections)
 	return cmd
 }
 

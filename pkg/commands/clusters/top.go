@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -120,8 +121,8 @@ IDs and the flags that select process groups limit the list to their processes.`
 	o.Add(cmd, env)
 	groups.Add(&o.Selection, cmd, env)
 	cmd.Flags().StringVar(&o.sortBy, "sort-by", string(workload.ByCPU), "order of the processes: "+strings.Join(workload.SortKeys(), ", "))
-	session.Complete(cmd, "sort-by", workload.SortKeys)
-	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
+	complete.Flag(cmd, "sort-by", workload.SortKeys)
+	cmd.ValidArgsFunction = complete.From(env).ClusterThenGroups
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -150,11 +151,11 @@ type ViewOptions struct {
 
 // Add adds the flags, and the argument CLUSTER.
 func (o *ViewOptions) Add(cmd *cobra.Command, env *session.Env) {
-	cmd.ValidArgsFunction = env.Completion().FirstArgument
+	cmd.ValidArgsFunction = complete.From(env).FirstArgument
 	if cmd.Args == nil {
 		cmd.Args = cobra.MaximumNArgs(1)
 	}
-	o.ClusterFlag.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	o.AddWatch(cmd)
 }

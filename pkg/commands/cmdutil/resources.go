@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -22,7 +23,7 @@ type ResourceViewOptions struct {
 
 func (o *ResourceViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *session.ResourceKind) {
 	cmd.Args = cobra.MaximumNArgs(1)
-	cmd.ValidArgsFunction = kind.Complete(env)
+	cmd.ValidArgsFunction = complete.Resource(env, kind)
 	flags.Output(cmd, &o.Flags)
 	o.Interval = PollInterval
 }

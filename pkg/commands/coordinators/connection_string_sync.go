@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -54,12 +55,12 @@ never changed; if spec.seedConnectionString differs, a hint prints the command.`
   # Sync after the coordinators were changed manually
   kubectl fdb connection-string sync sample-cluster --yes`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Change(cmd, &o.ChangeFlags, "status and ConfigMap have the current connection string")
 	return cmd
 }

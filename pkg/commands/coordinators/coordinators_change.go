@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -51,15 +52,15 @@ nodes. A later change may select these process groups again.`,
   # Move the coordinator off a process group
   kubectl fdb coordinators change sample-cluster --away-from log-53845 --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Change(cmd, &o.ChangeFlags, "the coordinators match the spec")
 	cmd.Flags().StringSliceVar(&o.Away, "away-from", nil, "comma-separated process groups to move coordinators off, by ID, pod name or address")
-	session.CompleteWith(cmd, "away-from", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	complete.FlagWith(cmd, "away-from", complete.From(env).GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
 

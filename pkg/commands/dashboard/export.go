@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -42,7 +43,7 @@ func (f *exportFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.format, "export", "", "format in which to print what --replay shows: svg for its last moment, html or cast for all of it")
 	flags.StringVar(&f.size, "size", "120x40", "columns and rows of --export")
 	flags.StringSliceVar(&f.keys, "keys", nil, "comma-separated keys to press before --export, such as 2 or down,enter")
-	session.Complete(cmd, "export", exportFormats)
+	complete.Flag(cmd, "export", exportFormats)
 }
 
 func (f exportFlags) given() bool { return f.format != "" }

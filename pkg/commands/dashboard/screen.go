@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/monitor"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -106,21 +108,20 @@ func NewWatch(env *session.Env) *cobra.Command {
   kubectl fdb watch --replay night.ndjson.zst --export svg --size 100x30 > night.svg
   kubectl fdb watch --replay night.ndjson.zst --export html > night.html
   kubectl fdb watch --replay night.ndjson.zst --export cast --keys 2 > nodes.cast`,
-		ValidArgsFunction: session.AsCompletion(env.Completion().ClusterNames),
+		ValidArgsFunction: complete.Argument(complete.From(env).ClusterNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
-	flags := cmd.Flags()
-	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, watch the clusters of all namespaces")
-	flags.DurationVar(&o.Interval, "interval", ScreenInterval, "interval between updates")
-	session.AtLeast(cmd, "interval", minScreenInterval)
-	flags.BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
-	flags.BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
-	flags.StringVar(&o.record, "record", "", "file to record to, compressed if its name ends with "+monitor.CompressedSuffix+"; it must not exist")
-	flags.StringVar(&o.Replay, "replay", "", "recorded file to show instead of a cluster")
-	flags.BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
+	flags.Cluster(cmd, env, &o.ClusterFlag)
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, watch the clusters of all namespaces")
+	cmd.Flags().DurationVar(&o.Interval, "interval", ScreenInterval, "interval between updates")
+	flags.AtLeast(cmd, "interval", minScreenInterval)
+	cmd.Flags().BoolVar(&o.Allow, "allow-actions", false, "If true, keys can change the cluster, each after a plan and a prompt")
+	cmd.Flags().BoolVar(&o.reconcile, "reconcile", false, "If true, run passes at every change and show them")
+	cmd.Flags().StringVar(&o.record, "record", "", "file to record to, compressed if its name ends with "+monitor.CompressedSuffix+"; it must not exist")
+	cmd.Flags().StringVar(&o.Replay, "replay", "", "recorded file to show instead of a cluster")
+	cmd.Flags().BoolVar(&o.plain, "plain", false, "If true, print one line per change instead of the dashboard")
 	o.export.add(cmd)
 	completeFiles(cmd, "record", "replay")
 	return cmd

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -58,8 +59,8 @@ token: --secret prints a second Role, for these Secrets alone.`,
 	flags.BoolVar(&o.requiredOnly, "required-only", false, "If true, omit optional permissions")
 	flags.StringSliceVar(&o.secrets, "secret", nil, "comma-separated names of the Secrets with certificates to grant in a second Role, for commands that read some")
 	flags.StringVarP(&o.output, "output", "o", "yaml", "output format: yaml or json")
-	session.CompleteWith(cmd, "for", func(_ context.Context, cmd *cobra.Command, _ []string) []string { return namesWithNeeds(cmd.Root()) })
-	session.Complete(cmd, "output", func() []string { return roleOutputs })
+	complete.FlagWith(cmd, "for", func(_ context.Context, cmd *cobra.Command, _ []string) []string { return namesWithNeeds(cmd.Root()) })
+	complete.Flag(cmd, "output", func() []string { return roleOutputs })
 	return cmd
 }
 

@@ -48,7 +48,7 @@ Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 }
 
 func (o *canOptions) add(cmd *cobra.Command, env *session.Env) {
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 }
 

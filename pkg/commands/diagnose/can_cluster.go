@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
@@ -40,7 +41,7 @@ Exit code 0: yes. 1: no.`,
 		Example: `  # Check whether a pass could act
   kubectl fdb can reconcile sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.ask(cmd.Context(), env, args, question{verb: "reconcile", answer: canReconcile})
 		},
@@ -112,7 +113,7 @@ Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether clients would lose the connection after an upgrade
   kubectl fdb can upgrade sample-cluster --to 7.4.6`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := fdb.ParseExactVersion(version); err != nil {
 				return exit.Usage(fmt.Errorf("invalid --to: %w", err), "kubectl fdb can upgrade --help")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -46,7 +47,7 @@ by kubectl drain, is answered by can delete.
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a node can be drained
   kubectl fdb can drain sample-cluster node-3`,
-		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
+		ValidArgsFunction: complete.Argument(complete.From(env).NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, args, err := session.NodeArgs(cmd.Context(), env, args, o.Name)
 			if err != nil {

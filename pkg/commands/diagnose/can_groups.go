@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
@@ -36,7 +37,7 @@ pods must be in one fault domain. Suitable for a hook before the upgrade of a no
 Exit code 0: yes. 1: no. 8: unknown, which counts as no.`,
 		Example: `  # Check whether a pod can be deleted and recreated
   kubectl fdb can delete sample-cluster pod/sample-cluster-storage-12345`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "delete", needsIDs: true, answer: canDelete})
 		},
@@ -81,7 +82,7 @@ tried.
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether data would be moved immediately
   kubectl fdb can replace sample-cluster storage-12345`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.askAbout(cmd.Context(), env, args, chosen, question{verb: "replace", needsIDs: true, answer: canReplace})
 		},
@@ -152,7 +153,7 @@ first wave. Without IDs and flags all process groups are selected.
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether the storage processes can be restarted
   kubectl fdb can restart sample-cluster --class storage`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, ids := session.GroupArgs(cmd.Context(), env, args, o.Name)
 			if _, err := chosen.Filter(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -90,12 +91,12 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
   # The same on a machine that reaches no Kubernetes cluster
   kubectl fdb check -k deploy/prod --local`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	flags.Manifests(cmd, &o.files, "to check before they are applied")
 	flags := cmd.Flags()
@@ -107,9 +108,9 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	flags.BoolVar(&o.wait, "wait", false, "If true, wait until no finding has --fail-on severity or higher, and all rules for such findings were evaluated")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 	flags.BoolVar(&o.local, "local", false, "If true, check the manifests of -f or -k without any request to an API server")
-	session.Complete(cmd, "fail-on", func() []string { return phrase.Strings(findings.Severities()) })
-	session.Complete(cmd, "rules", ruleNames)
-	session.Complete(cmd, "skip", ruleNames)
+	complete.Flag(cmd, "fail-on", func() []string { return phrase.Strings(findings.Severities()) })
+	complete.Flag(cmd, "rules", ruleNames)
+	complete.Flag(cmd, "skip", ruleNames)
 	return cmd
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -70,20 +71,19 @@ restore. 2: invalid condition. 3: timeout.`,
   # Wait until a restore is done
   kubectl fdb wait fdbrestore/sample-restore --for=done --timeout 2h`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
-	flags := cmd.Flags()
-	flags.StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
-	flags.DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
-	flags.DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
-	flags.DurationVar(&o.interval, "interval", cmdutil.PollInterval, "interval between observations, at least 1s")
-	session.AtLeast(cmd, "interval", shortestInterval)
-	session.CompleteWith(cmd, "for", func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	cmd.Flags().StringSliceVar(&o.conditions, "for", nil, "comma-separated conditions to wait for; can be repeated")
+	cmd.Flags().DurationVar(&o.stable, "stable", 0, "duration for which all conditions must be met; 0 means a single observation")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
+	cmd.Flags().DurationVar(&o.interval, "interval", cmdutil.PollInterval, "interval between observations, at least 1s")
+	flags.AtLeast(cmd, "interval", shortestInterval)
+	complete.FlagWith(cmd, "for", func(ctx context.Context, cmd *cobra.Command, args []string) []string {
 		return waitCandidates(ctx, env, cmd, args)
 	})
 	return cmd

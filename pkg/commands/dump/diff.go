@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
@@ -62,7 +63,7 @@ what is known.`,
 	})
 	flags.Output(cmd, &o.Flags)
 	cmd.Flags().StringVarP(&o.cluster, "fdb-cluster", "c", "", "name of the FoundationDBCluster, for dumps of several clusters")
-	session.CompleteWith(cmd, "fdb-cluster", func(_ context.Context, _ *cobra.Command, args []string) []string { return clustersOf(args) })
+	complete.FlagWith(cmd, "fdb-cluster", func(_ context.Context, _ *cobra.Command, args []string) []string { return clustersOf(args) })
 	return cmd
 }
 

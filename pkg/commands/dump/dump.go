@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/dumps"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -82,12 +84,12 @@ because -o selects the output format in all other commands.`,
   # Dump all clusters that you may read, with at most 1 GiB of logs
   kubectl fdb dump -A --max-log-bytes 1Gi`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.write(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "If true, dump the clusters of all namespaces")
 	flags.StringVarP(&o.file, "file", "f", "", "file to write; empty means NAME-TIME.tar.zst in the current directory")

@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -61,14 +63,13 @@ the status 503 and the reason.`,
   # Serve them; manifests/observe/exporter.yaml does so in a Deployment
   kubectl fdb metrics sample-cluster --metrics-addr :8080`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	})
-	o.Add(cmd, env)
-	flags := cmd.Flags()
-	flags.StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port; empty prints the metrics once")
-	flags.DurationVar(&o.interval, "interval", defaultInterval, "interval between reads with --metrics-addr, at least 1s")
-	session.AtLeast(cmd, "interval", minInterval)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
+	cmd.Flags().StringVar(&o.metricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz; port 0 selects a free port; empty prints the metrics once")
+	cmd.Flags().DurationVar(&o.interval, "interval", defaultInterval, "interval between reads with --metrics-addr, at least 1s")
+	flags.AtLeast(cmd, "interval", minInterval)
 	return cmd
 }
 

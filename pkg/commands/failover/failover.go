@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -66,16 +67,16 @@ their priorities first, and then use --set-elsewhere.`,
   # Make the region of dc2 primary, and wait for it
   kubectl fdb failover sample-cluster --to dc2 --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Change(cmd, &o.ChangeFlags, "the region is primary")
 	cmd.Flags().StringVar(&o.to, "to", "", "main data center of the region to make primary")
 	cmd.Flags().BoolVar(&o.setElsewhere, "set-elsewhere", false, "If true, resources in other namespaces and Kubernetes clusters have these priorities already")
-	session.CompleteWith(cmd, "to", func(ctx context.Context, cmd *cobra.Command, args []string) []string {
+	complete.FlagWith(cmd, "to", func(ctx context.Context, cmd *cobra.Command, args []string) []string {
 		cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 		if err != nil {
 			return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -25,7 +26,7 @@ func Change(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
 	addWait(cmd, f, waitsFor)
 	cmd.Flags().DurationVar(&f.Timeout, "timeout", 0, "maximum time to wait (exit code 3); 0 means no limit")
 	cmd.Flags().DurationVar(&f.Interval, "interval", pace.DefaultInterval, "minimum interval between passes, at least 1s")
-	session.AtLeast(cmd, "interval", minInterval)
+	AtLeast(cmd, "interval", minInterval)
 }
 
 // Removing adds the flags of a change whose passes remove process groups.
@@ -48,7 +49,7 @@ func Reversible(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
 func Brief(cmd *cobra.Command, f *apply.ChangeFlags) {
 	f.Join = true
 	cmd.Flags().StringVarP(&f.Output, "output", "o", "text", "output format: text; json prints a line per event and the result; the others print only the result: yaml, kyaml, name, "+format.Templates)
-	session.Complete(cmd, "output", func() []string {
+	complete.Flag(cmd, "output", func() []string {
 		return append([]string{"text", "json", "yaml", "kyaml", "name"}, format.TemplateCompletions()...)
 	})
 	keepFilesFromSteps(cmd)
@@ -77,7 +78,7 @@ func Approval(cmd *cobra.Command, f *apply.ChangeFlags) {
 	}
 	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, yes)
 	cmd.Flags().StringVar(&f.FieldManager, "field-manager", live.FieldManager, "name of the field manager for changes of Kubernetes objects")
-	session.Complete(cmd, "dry-run", func() []string { return []string{apply.DryRunClient, apply.DryRunServer, apply.DryRunNone} })
+	complete.Flag(cmd, "dry-run", func() []string { return []string{apply.DryRunClient, apply.DryRunServer, apply.DryRunNone} })
 }
 
 // Confirm marks a change that may lose data, about a resource of a kind: --yes alone is not enough for it.
@@ -97,7 +98,7 @@ func recorded(cmd *cobra.Command, f *apply.ChangeFlags, plannedBy string) {
 // beside adds the flags of a change that may be refused because of what else changes the cluster.
 func beside(cmd *cobra.Command, f *apply.ChangeFlags) {
 	cmd.Flags().StringArrayVar(&f.Given, "override", nil, "gate to override, as GATE=REASON; can be repeated. Gates: "+phrase.List(apply.Overridable()))
-	session.Complete(cmd, "override", func() []string {
+	complete.Flag(cmd, "override", func() []string {
 		var names []string
 		for _, gate := range apply.Overridable() {
 			names = append(names, string(gate)+"=")
@@ -117,7 +118,7 @@ func Stages(cmd *cobra.Command, f *apply.StageFlags) {
 	cmd.Flags().BoolVar(&f.Options.Adopt, "adopt", false,
 		"If true, take over pods and PVCs unchanged: record that they were created from the current spec, and report where they differ from it")
 	for _, flag := range []string{"only", "skip"} {
-		session.Complete(cmd, flag, func() []string { return phrase.Strings(apply.StageNames()) })
+		complete.Flag(cmd, flag, func() []string { return phrase.Strings(apply.StageNames()) })
 	}
 }
 
@@ -135,6 +136,6 @@ func dumps(cmd *cobra.Command, f *apply.DumpFlags) {
 	cmd.Flags().DurationVar(&f.Interval, "dump-interval", apply.DefaultDumpInterval, "time between two dumps of --dump-dir")
 	cmd.Flags().DurationVar(&f.Keep, "dump-keep", apply.DefaultDumpKeep, "maximum age of dumps in --dump-dir; older ones are removed")
 	cmd.Flags().StringVar(&f.MaxBytes, "dump-max-bytes", apply.DefaultDumpBytes, "maximum size of all dumps in --dump-dir; the oldest are removed")
-	session.AtLeast(cmd, "dump-interval", apply.MinDumpInterval)
+	AtLeast(cmd, "dump-interval", apply.MinDumpInterval)
 	declare.NotInSteps(cmd, "dump-dir")
 }

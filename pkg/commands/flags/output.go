@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
@@ -21,7 +21,7 @@ func Output(cmd *cobra.Command, o *format.Flags) {
 // Format adds -o alone.
 func Format(cmd *cobra.Command, o *format.Flags) {
 	cmd.Flags().StringVarP(&o.Format, "output", "o", "table", "output format: "+strings.Join(o.Named(), ", ")+", "+format.Templates)
-	session.Complete(cmd, "output", o.Completions)
+	complete.Flag(cmd, "output", o.Completions)
 	keepFilesFromSteps(cmd)
 }
 
@@ -29,7 +29,7 @@ func Format(cmd *cobra.Command, o *format.Flags) {
 func Sorting(cmd *cobra.Command, o *format.Flags, of list.Document) {
 	by, known := o.Orders(of)
 	cmd.Flags().StringVar(by, "sort-by", "", "path of a field of the items, or title of a column, to sort by, such as .zone or ZONE; items without a value are last")
-	session.Complete(cmd, "sort-by", known)
+	complete.Flag(cmd, "sort-by", known)
 }
 
 // keepFilesFromSteps has no step of a runbook read a file of the machine that runs it by -o.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 )
 
 // waitValue is --wait of a changing command. It still accepts true and false as done and none,
@@ -62,5 +62,5 @@ func addWait(cmd *cobra.Command, f *apply.ChangeFlags, waitsFor string) {
 	}
 	cmd.Flags().Var(value, "wait", usage)
 	cmd.Flags().Lookup("wait").NoOptDefVal = apply.WaitDone
-	session.Complete(cmd, "wait", value.values)
+	complete.Flag(cmd, "wait", value.values)
 }

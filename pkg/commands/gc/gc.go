@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/orphans"
@@ -75,12 +76,12 @@ something would be removed. 3: exclusions cannot end yet. 9: some was not remove
   # Remove it in a pipeline
   kubectl fdb gc sample-cluster --yes --reason "incident 4711" -o json`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	flags.Steps(cmd, &o.ChangeFlags, "--dry-run -o json of the same command")
 	cmd.Flags().StringSliceVar(&o.pvcs, "pvc", nil, "comma-separated names of PVCs to remove as well, if their volumes cannot have the last copy of any data")

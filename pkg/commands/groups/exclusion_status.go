@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -61,19 +62,19 @@ Exit code 0: all listed processes are safe. 1: some are not. 8: unknown.`,
   # Print one JSON object per line, for scripts
   kubectl fdb exclusion status sample-cluster -w -o json`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
 	o.AddWatch(cmd)
-	o.ClusterFlag.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.ExclusionStatusView{})
 	Add(&o.Selection, cmd, env)
 	cmd.Flags().BoolVar(&o.others, "all", false, "If true, also list exclusions of no process group of this resource: those of other control-plane instances, and leftovers")
 	cmd.Flags().DurationVar(&o.Interval, "interval", ExclusionInterval, "interval between observations")
-	session.AtLeast(cmd, "interval", time.Second)
+	flags.AtLeast(cmd, "interval", time.Second)
 	return cmd
 }
 

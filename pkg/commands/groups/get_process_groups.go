@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -64,7 +65,7 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 	o.Add(cmd, env)
 	flags.Sorting(cmd, &o.Flags, inspect.GroupListView{})
 	Add(&o.Selection, cmd, env)
-	cmd.ValidArgsFunction = env.Completion().ClusterThenGroups
+	cmd.ValidArgsFunction = complete.From(env).ClusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
 	return cmd
 }
@@ -129,9 +130,9 @@ func Add(s *cmdutil.Selection, cmd *cobra.Command, env *session.Env) {
 	flags.BoolVar(&s.Excluded, "excluded", false, "If true, select process groups with an exclusion, in progress or complete")
 	flags.StringVarP(&s.Labels, "selector", "l", "", "label selector for the pods of process groups")
 	cmdutil.AlsoCalled(cmd, map[string]string{"process-class": "class", "process-condition": "condition", "match-labels": "selector"})
-	session.Complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
-	session.Complete(cmd, "condition", func() []string { return phrase.Strings(cmdutil.ConditionTypes()) })
-	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
-	session.CompleteWith(cmd, "node", env.Completion().NodeNames)
-	session.CompleteWith(cmd, "zone", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
+	complete.Flag(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
+	complete.Flag(cmd, "condition", func() []string { return phrase.Strings(cmdutil.ConditionTypes()) })
+	complete.FlagWith(cmd, "process-group", complete.From(env).GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	complete.FlagWith(cmd, "node", complete.From(env).NodeNames)
+	complete.FlagWith(cmd, "zone", complete.From(env).GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
@@ -59,12 +60,12 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 
   # End the exclusion of a process group that was removed long ago
   kubectl fdb include sample-cluster --target 10.1.2.3`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the exclusions have ended")
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, include all excluded process groups that are not marked for removal")

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -84,12 +85,12 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 
   # Include the group and remove the mark, although it is excluded
   kubectl fdb replace sample-cluster storage-3 --undo --include --wait --yes`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Removing(cmd, &o.ChangeFlags, "the process groups are removed")
 	flags := cmd.Flags()
@@ -99,7 +100,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	flags.BoolVar(&o.Include, "include", false, "If true, --undo also includes process groups that are excluded, ten minutes after the last recovery at the earliest")
 	flags.BoolVar(&o.skip, "skip-exclusion", false, "If true, remove the groups with the data on them, provided that other copies of all of it remain; this cannot be undone")
 	flags.StringVar(&o.Confirmed, "confirm", "", "name of the cluster, to confirm --skip-exclusion")
-	session.CompleteWith(cmd, "confirm", env.Completion().ClusterNames)
+	complete.FlagWith(cmd, "confirm", complete.From(env).ClusterNames)
 	return cmd
 }
 

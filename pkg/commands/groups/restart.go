@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -63,18 +64,18 @@ continue an interrupted run is printed before the first change.`,
 
   # Continue an interrupted run that started at noon
   kubectl fdb restart sample-cluster --class storage --wait --yes --since 2026-11-21T12:00:00Z`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "all selected processes are restarted")
 	flags := cmd.Flags()
 	flags.StringVar(&o.Strategy, "strategy", string(operations.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
 	flags.StringVar(&o.since, "since", "", "time (2026-11-21T12:00:00Z) on the clock of the database; processes that started after it count as restarted. If empty, the current time")
-	session.Complete(cmd, "strategy", func() []string { return phrase.Strings(operations.RestartStrategies()) })
+	complete.Flag(cmd, "strategy", func() []string { return phrase.Strings(operations.RestartStrategies()) })
 	return cmd
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -95,8 +96,8 @@ Exit code 0: all exist. 6: an existing resource differs.`,
 	flags.StringVar(&o.storageClass, "storage-class", "", "storage class of the volumes; if omitted, that of the Kubernetes cluster")
 	flags.StringVar(&o.cpu, "cpu", "1", "requested CPU of each pod")
 	flags.StringVar(&o.memory, "memory", "8Gi", "requested memory of each pod, and its limit")
-	session.Complete(cmd, "redundancy", fdb.RedundancyModes)
-	session.Complete(cmd, "storage-engine", fdb.StorageEngines)
+	complete.Flag(cmd, "redundancy", fdb.RedundancyModes)
+	complete.Flag(cmd, "storage-engine", fdb.StorageEngines)
 	return cmd
 }
 

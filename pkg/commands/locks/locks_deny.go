@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -74,9 +75,9 @@ not enough: it needs allow: true.`,
 // command completes a command with these options.
 func (o denyOptions) command(env *session.Env, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.RangeArgs(1, 2)
-	cmd.ValidArgsFunction = env.Completion().FirstArgument
+	cmd.ValidArgsFunction = complete.From(env).FirstArgument
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) }
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Reversible(cmd, &o.ChangeFlags, "the deny list in the database is changed")
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -55,12 +56,12 @@ own. Pause it first with kubectl fdb pause.`,
 		Example: `  # Block changes of the database during an investigation
   kubectl fdb locks take sample-cluster --for 30m --reason "looking at a log process"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Reversible(cmd, &o.ChangeFlags, "the lock is taken")
 	cmd.Flags().DurationVar(&o.long, "for", 30*time.Minute, "duration of the lock, from 1m to 24h")
 	return cmd
@@ -143,12 +144,12 @@ control-plane instance that is lost permanently.`,
   # Release a lock that another user took manually
   kubectl fdb locks release sample-cluster --force --yes`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Change(cmd, &o.ChangeFlags, "the lock is free")
 	cmd.Flags().BoolVar(&o.force, "force", false, "If true, also clear a lock that is expired or denied, or that another user took")
 	declare.NotInSteps(cmd, "force")

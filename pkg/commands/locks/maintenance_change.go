@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/groups"
@@ -54,12 +55,12 @@ of the zone are recorded, and a pass ends the maintenance once all of them have 
   # Extend it
   kubectl fdb maintenance on sample-cluster node-3 --for 30m`,
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: env.Completion().ClusterThenZone,
+		ValidArgsFunction: complete.From(env).ClusterThenZone,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Reversible(cmd, &o.ChangeFlags, "the zone is in maintenance mode")
 	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
 	return cmd
@@ -132,12 +133,12 @@ were to restart. Data of storage processes that are still down is copied from th
 		Example: `  # Stop maintenance
   kubectl fdb maintenance off sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Reversible(cmd, &o.ChangeFlags, "no zone is in maintenance mode")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -47,12 +48,12 @@ pass report it.`,
 		Example: `  # Pause operators during an investigation
   kubectl fdb pause sample-cluster --for 2h --reason "looking at slow commits"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	o.Reversible = true
 	flags.Brief(cmd, &o.ChangeFlags)
 	cmd.Flags().DurationVar(&o.long, "for", 0, "expected duration, for reminders; 0 means no limit")
@@ -124,12 +125,12 @@ Nothing else of the spec is changed.`,
 		Example: `  # Resume operators
   kubectl fdb resume sample-cluster`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	o.Reversible = true
 	flags.Brief(cmd, &o.ChangeFlags)
 	return cmd

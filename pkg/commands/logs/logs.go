@@ -11,7 +11,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/logs"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -81,7 +83,7 @@ logs of a dump are printed.`,
 
   # Print the logs of containers that ran before
   kubectl fdb logs sample-cluster --previous`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.since > 0 && !cmd.Flags().Changed("tail") {
 				o.tail = -1
@@ -94,7 +96,7 @@ logs of a dump are printed.`,
 }
 
 func (o *options) add(cmd *cobra.Command, env *session.Env) {
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.Classes, "class", nil, "comma-separated process classes")
 	flags.StringSliceVar(&o.Zones, "zone", nil, "comma-separated zones")
@@ -108,13 +110,13 @@ func (o *options) add(cmd *cobra.Command, env *session.Env) {
 	flags.BoolVarP(&o.previous, "previous", "p", false, "If true, print the logs of the containers that ran before, where one restarted, instead of the present ones")
 	flags.StringVar(&o.maxBytes, "max-bytes", defaultBytes, "maximum size of what is read at first of all logs and trace files together, the same share for each pod")
 	flags.StringVarP(&o.output, "output", "o", "text", "output format: text, or json with one object a line")
-	completion := env.Completion()
-	session.Complete(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
-	session.CompleteWith(cmd, "zone", completion.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
-	session.Complete(cmd, "container", func() []string { return []string{v1beta2.ContainerMain, v1beta2.ContainerSidecar} })
-	session.Complete(cmd, "origin", origins)
-	session.Complete(cmd, "severity", func() []string { return []string{"10", "20", "30", "40"} })
-	session.Complete(cmd, "output", func() []string { return []string{"text", "json"} })
+	completion := complete.From(env)
+	complete.Flag(cmd, "class", func() []string { return phrase.Strings(v1beta2.ProcessClasses()) })
+	complete.FlagWith(cmd, "zone", completion.GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.FaultDomain) }))
+	complete.Flag(cmd, "container", func() []string { return []string{v1beta2.ContainerMain, v1beta2.ContainerSidecar} })
+	complete.Flag(cmd, "origin", origins)
+	complete.Flag(cmd, "severity", func() []string { return []string{"10", "20", "30", "40"} })
+	complete.Flag(cmd, "output", func() []string { return []string{"text", "json"} })
 }
 
 func origins() []string { return []string{string(logs.FromContainer), string(logs.FromTrace)} }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -87,20 +88,20 @@ and anti-affinity, each group separately; the topology of volumes is not conside
 
   # Replace all process groups on a node, one at a time
   kubectl fdb cordon node-3 -c sample-cluster --evacuate=now --wait --yes`,
-		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
+		ValidArgsFunction: complete.Argument(complete.From(env).NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	o.add(cmd)
 	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	flags := cmd.Flags()
 	flags.StringVar(&o.taint, "taint", "", "taint to set, KEY[=VALUE][:EFFECT]; if omitted, --evacuate=by-taint sets the first taint named by a rule of the spec. Without nodes and -l it selects all nodes that already have it")
 	flags.StringVar(&o.Evacuate, "evacuate", EvacuateNone, "evacuation of process groups: none, by-taint or now")
 	flags.IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once, with --evacuate=now")
-	session.CompleteWith(cmd, "taint", env.Completion().TaintKeys)
-	session.Complete(cmd, "evacuate", func() []string { return []string{EvacuateNone, EvacuateByTaint, evacuateNow} })
+	complete.FlagWith(cmd, "taint", complete.From(env).TaintKeys)
+	complete.Flag(cmd, "evacuate", func() []string { return []string{EvacuateNone, EvacuateByTaint, evacuateNow} })
 	return cmd
 }
 

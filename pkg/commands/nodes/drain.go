@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -57,12 +58,12 @@ to continue.`,
 
   # Drain it before maintenance, in at most two hours
   kubectl fdb drain node-3 -c sample-cluster --yes --timeout 2h`,
-		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
+		ValidArgsFunction: complete.Argument(complete.From(env).NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	o.add(cmd)
 	flags.Removing(cmd, &o.ChangeFlags, "no pod of the cluster is left on the nodes")
 	o.Wait, cmd.Flag("wait").DefValue = true, apply.WaitDone

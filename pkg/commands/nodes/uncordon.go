@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -39,12 +40,12 @@ as long as no data was moved.`,
 
   # Also remove a taint that was not set by cordon
   kubectl fdb uncordon node-3 -c sample-cluster --taint example.com/maintenance`,
-		ValidArgsFunction: session.AsCompletion(env.Completion().NodeNames),
+		ValidArgsFunction: complete.Argument(complete.From(env).NodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.runUncordon(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	o.add(cmd)
 	flags.Change(cmd, &o.ChangeFlags, "the nodes are schedulable")
 	cmd.Flags().StringVar(&o.taint, "taint", "", "taint to remove, KEY[:EFFECT], regardless of its origin. Without nodes and -l it is removed from all nodes that have it")

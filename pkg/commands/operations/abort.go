@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -70,10 +71,10 @@ is half done is printed for it, too.`,
   # Abort it only if it still is the one that was listed
   kubectl fdb operations abort sample-cluster --id k3v5q2m7aa --yes`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Approval(cmd, &o.ChangeFlags)
 	cmd.Flags().StringVar(&o.id, "id", "", "expected ID of the operation, as listed; exit code 6 for another one")
 	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason, as its run prints it")

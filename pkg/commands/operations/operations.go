@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -65,10 +66,10 @@ for a minute, because it was killed or cannot reach the API server.`,
   # List the operations of all namespaces continuously
   kubectl fdb operations list -A -w`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.OperationListView{})
 	o.AddWatch(cmd)
@@ -165,7 +166,7 @@ is none, 8 when its run no longer reports.`,
   # Wait for it in a pipeline, for at most an hour
   kubectl fdb operations follow sample-cluster --timeout 1h -o json`,
 	})
-	cmd.ValidArgsFunction = env.Completion().FirstArgument
+	cmd.ValidArgsFunction = complete.From(env).FirstArgument
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Wait = true
@@ -173,7 +174,7 @@ is none, 8 when its run no longer reports.`,
 		defer env.Footer.Show()
 		return o.Display(cmd.Context(), env, args, followed.view)
 	}
-	o.ClusterFlag.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	o.Interval = cmdutil.PollInterval
 	o.AddTimeout(cmd)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -68,7 +69,7 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
   # Preview a pass over a backup
   kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("at-most") {
 				var err error
@@ -79,7 +80,7 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 			return runPlan(cmd.Context(), f, o, shows, env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Stages(cmd, &o.StageFlags)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -29,7 +30,7 @@ func (f *proposedFlags) add(cmd *cobra.Command, words string) {
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "field of the spec "+words+": PATH=VALUE, such as version=7.3.79 or processCounts.storage=5; can be repeated")
 	cmd.Flags().StringArrayVar(&f.unset, "unset", nil, "field of the spec to remove from it: PATH, such as skip; can be repeated")
 	for _, flag := range []string{"set", "unset"} {
-		session.CompleteAs(cmd, flag, completePaths)
+		complete.FlagAs(cmd, flag, completePaths)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -93,7 +94,7 @@ continue.`,
   kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
   kubectl fdb reconcile fdbrestore/sample-restore --wait`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("interval") && !o.Wait && !o.Watch {
 				return exit.Usagef("--interval requires --wait or --watch")
@@ -110,14 +111,14 @@ continue.`,
 			return run(cmd.Context(), o, env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Stages(cmd, &o.StageFlags)
 	flags.Removing(cmd, &o.ChangeFlags, "the cluster is reconciled")
 	flags.Watch(cmd, &o.WatchFlags)
 	f.add(cmd, "to store, once its plan is approved, and to carry out")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also reconcile all backups of the cluster, then all restores into it")
 	cmd.Flags().StringVar(&o.Confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
-	session.CompleteWith(cmd, "confirm", session.BackupKind.Confirmed())
+	complete.FlagWith(cmd, "confirm", complete.Confirmed(session.BackupKind))
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -79,16 +80,16 @@ exit code is 1.`,
   # In a pipeline, with a plan that declares data for lost
   kubectl fdb recover apply sample-cluster --plan recovery.json --yes --confirm sample-cluster --reason "incident 4711"`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), env, args)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Steps(cmd, &o.ChangeFlags, "recover plan -o json")
 	flags.Confirm(cmd, &o.ChangeFlags, nil)
 	flags.Timeout(cmd, &o.ChangeFlags, defaultTimeout)
-	session.AtLeast(cmd, "timeout", session.Positive)
+	flags.AtLeast(cmd, "timeout", flags.Positive)
 	return cmd
 }
 

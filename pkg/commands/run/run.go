@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
@@ -107,7 +108,7 @@ last one. 7: an approval is missing; the state has the steps before it.`,
 	flags.BoolVar(&o.dryRun, "dry-run", false, "If true, print every step with its forecast, and change nothing")
 	flags.BoolVar(&o.list, "list", false, "If true, list the runbooks that the program comes with")
 	flags.BoolVar(&o.print, "print", false, "If true, print the runbook")
-	session.Complete(cmd, "unknown", func() []string { return []string{unknownRepeat, unknownDone} })
+	complete.Flag(cmd, "unknown", func() []string { return []string{unknownRepeat, unknownDone} })
 	return cmd
 }
 

@@ -11,7 +11,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/direct"
@@ -57,7 +59,7 @@ shown and requires confirmation.`,
 
   # Run commands in a script, without a prompt
   kubectl fdb cli sample-cluster --yes -- "option on ACCESS_SYSTEM_KEYS; get \xff/conf/redundancy_mode"`,
-		ValidArgsFunction: env.Completion().FirstArgument,
+		ValidArgsFunction: complete.From(env).FirstArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cluster, words, err := cmdutil.AfterDash(cmd, args)
 			if err != nil {
@@ -66,11 +68,10 @@ shown and requires confirmation.`,
 			return o.run(cmd.Context(), env, cluster, strings.Join(words, " "))
 		},
 	})
-	o.Add(cmd, env)
-	flags := cmd.Flags()
-	flags.BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")
-	flags.DurationVar(&o.timeout, "timeout", cliTimeout, "maximum run time of fdbcli")
-	session.AtLeast(cmd, "timeout", time.Second)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "If true, run the commands without a prompt")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", cliTimeout, "maximum run time of fdbcli")
+	flags.AtLeast(cmd, "timeout", time.Second)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -43,7 +44,7 @@ seconds, if that is set. No API server is contacted.`,
 	cmd.Flags().StringVar(&o.dir, "dir", "", "directory to write to; it is created if it does not exist")
 	cmd.Flags().StringVar(&o.format, "format", "markdown", "format of the pages: markdown or man")
 	cmd.Flags().StringVar(&o.pages, "pages", pagesOfRepository, "address of the directory with the other pages of the documentation, or its path from --dir, for links of Markdown pages")
-	session.Complete(cmd, "format", func() []string { return docsFormats })
+	complete.Flag(cmd, "format", func() []string { return docsFormats })
 	return cmd
 }
 

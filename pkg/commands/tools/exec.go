@@ -13,7 +13,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -50,7 +52,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 
   # Run a program in the pod of a process group
   kubectl fdb exec sample-cluster storage-30317 -- df /var/fdb/data`,
-		ValidArgsFunction: env.Completion().ClusterThenGroups,
+		ValidArgsFunction: complete.From(env).ClusterThenGroups,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, program, err := cmdutil.AtDash(cmd, args)
 			if err != nil {
@@ -63,7 +65,7 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 			return o.run(cmd.Context(), env, cluster, program)
 		},
 	})
-	o.Add(cmd, env)
+	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Pod, "pod", "", "name of the pod")
 	flags.StringVar(&o.Group, "process-group", "", "process group, by ID, to run the program in the pod of")
@@ -71,8 +73,8 @@ program has no terminal. No gate is checked: this is kubectl exec with a selecte
 	flags.BoolVarP(&o.stdin, "stdin", "i", false, "If true, pass stdin to the program")
 	flags.DurationVar(&o.timeout, "timeout", 0, "maximum run time of the program (exit code 124); 0 means no limit")
 	declare.NotInSteps(cmd, "stdin")
-	session.CompleteWith(cmd, "pod", env.Completion().PodNames)
-	session.CompleteWith(cmd, "process-group", env.Completion().GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
+	complete.FlagWith(cmd, "pod", complete.From(env).PodNames)
+	complete.FlagWith(cmd, "process-group", complete.From(env).GroupValues(func(g *v1beta2.ProcessGroupStatus) string { return string(g.ProcessGroupID) }))
 	return cmd
 }
 
