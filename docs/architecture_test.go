@@ -278,6 +278,19 @@ func TestOnlyCommandsKnowTheCommandLine(t *testing.T) {
 	}
 }
 
+// What is printed of a change is up to the formats of a session.
+func TestWhatCarriesOutChangesDoesNotRender(t *testing.T) {
+	packages := sourcePackages(t)
+	if packages["pkg/apply"] == nil {
+		t.Fatal("pkg/apply does not exist")
+	}
+	for _, imported := range importsOf(packages["pkg/apply"]) {
+		if imported == "pkg/ui" || strings.HasPrefix(imported, "pkg/ui/") {
+			t.Errorf("pkg/apply imports %s", imported)
+		}
+	}
+}
+
 func TestOnlyFdbsimImportsItsSubpackages(t *testing.T) {
 	root := filepath.Join("..")
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

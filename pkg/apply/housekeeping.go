@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // isTidy reports whether housekeeping allows the command to end. With --wait=all that takes a
@@ -23,6 +22,6 @@ func retryAfter(done reconcile.PassDone) time.Duration {
 // noteHousekeeping prints the housekeeping that the last pass left for later.
 func (o *outcome) noteHousekeeping() {
 	for _, h := range o.Last.Housekeeping {
-		layout.Line(o.Env.Out, "%s: deferred to a later pass: %s", o.subject(), h.Text())
+		o.out.Line("%s: deferred to a later pass: %s", o.subject(), h.Text())
 	}
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // finish prints the summary, and turns the end of the last pass, or its interruption, into the
@@ -28,10 +25,9 @@ func (o *outcome) finish(ctx context.Context, err error) error {
 		o.Env.Observer.Document(o.document(end))
 	}
 	if !o.PrintsText() {
-		out := format.Flags{Format: o.Output}
-		return errors.Join(out.Print(o.Env.Out, format.Printable{Document: o.document(end), Names: o.names(), Stream: o.Output == "json"}), end)
+		return errors.Join(o.out.Result(o.document(end), o.names()), end)
 	}
-	layout.Line(o.Env.Out, "%s", o.sentence(end))
+	o.out.Line("%s", o.sentence(end))
 	o.noteHousekeeping()
 	if end == nil && o.acted > 0 && len(o.Undo) > 0 {
 		o.Env.Logf("undo: %s", o.Env.Command(o.Undo...))
@@ -142,7 +138,7 @@ func (o *outcome) document(end error) any {
 	if o.Goal == nil {
 		return o.result(end)
 	}
-	r := ui.ChangeResult{ReconcileResult: o.result(end), Command: o.Args[0], Reached: o.Reached, Targets: append([]inspect.Target{}, o.targets...)}
+	r := inspect.ChangeResult{ReconcileResult: o.result(end), Command: o.Args[0], Reached: o.Reached, Targets: append([]inspect.Target{}, o.targets...)}
 	r.Kind = "ChangeResult"
 	return r
 }

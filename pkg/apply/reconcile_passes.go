@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
 // Passes are the passes of one change: one, or with --wait as many as required. Each layer knows
@@ -35,13 +34,15 @@ type Passes struct {
 
 // newPasses returns the passes of a change, without a session.
 func newPasses(r Run, c Change) *Passes {
-	return &Passes{pacing: pacing{approving: approving{outcome: outcome{job: job{Run: r, Change: c}}}}}
+	return &Passes{pacing: pacing{approving: approving{outcome: outcome{job: job{Run: r, Change: c, out: format.NewPasses(r.Env, c.Output)}}}}}
 }
 
 // job is what passes are for: a change of one resource.
 type job struct {
 	Run
 	Change
+	// out prints what the passes do.
+	out *format.Passes
 	// approved is the plan of --plan; nil without one.
 	approved *planned.ApprovedPlan
 	// shared is true for passes whose lines stand beside those over other resources.
@@ -77,8 +78,6 @@ type outcome struct {
 type approving struct {
 	outcome
 	Approved Approval
-	// progress shows on a terminal what passes do; nil where the text alone does.
-	progress *ui.Progress
 	// expectedAt is when everything is done by the approved forecast; nil without one.
 	expectedAt *time.Time
 }
@@ -105,7 +104,7 @@ type pacing struct {
 func (p *Passes) All(ctx context.Context) error {
 	var stop func()
 	p.changes, stop = newChanges(p)
-	defer func() { stop(); p.progress.End() }()
+	defer func() { stop(); p.out.Progress.End() }()
 	return alone(p).all(ctx)
 }
 
@@ -124,7 +123,7 @@ func (a *approving) approve(ctx context.Context) error {
 // ask shows what a pass would do and prompts for confirmation. It is never called while the
 // Lease or the lock is held.
 func (a *approving) ask(ctx context.Context) error {
-	a.progress.Hide()
+	a.out.Progress.Hide()
 	view, err := a.show(ctx)
 	if err != nil {
 		return err
@@ -185,11 +184,9 @@ func (a *approving) ToApprove(ctx context.Context) (planned.PlanView, reconcile.
 	return view, done, err
 }
 
+// showView shows a plan for a prompt. The error is why no pass could do anything.
 func (a *approving) showView(view planned.PlanView, done reconcile.PassDone) error {
-	if a.Env.Observer != nil { // the prompt shows the plan
-		return RefusalOf(view, done)
-	}
-	if err := ui.WritePlan(a.Env.ErrOut, view, ui.PlanOptions{Paint: a.Env.Paint(a.Env.ErrOut), Wide: a.Env.Global.Verbose > 0}); err != nil {
+	if err := a.out.Proposed(view); err != nil {
 		return err
 	}
 	return RefusalOf(view, done)
@@ -244,39 +241,6 @@ func (p *Passes) once(ctx context.Context) error {
 	return err
 }
 
-func (p *Passes) reporter() func(reconcile.Event) {
-	if p.Env.Observer != nil {
-		return p.Env.Observer.Event
-	}
-	switch {
-	case p.Output == "json":
-		return ui.JSON(p.Env.Out)
-	case !p.PrintsText(), p.Env.Global.Quiet:
-		return func(reconcile.Event) {} // only the document or the line at the end is printed
-	}
-	return ui.Text(p.Env.Out, p.textOptions())
-}
-
-// textOptions is how the events of passes are printed in lines: with their time, unless on a terminal.
-func (p *Passes) textOptions() ui.TextOptions {
-	o := ui.TextOptions{Paint: p.Env.Paint(p.Env.Out), Verbose: p.Env.Global.Verbose > 0}
-	if !p.Env.IsTerminal(p.Env.Out) {
-		o.Clock = p.Env.Clock.Now
-	}
-	return o
-}
-
-// reporterWithProgress is the reporter of a command that ends: on a terminal the progress shows what
-// ends by itself, instead of lines.
-func (p *Passes) reporterWithProgress() func(reconcile.Event) {
-	o := p.textOptions()
-	if p.Env.Observer != nil || p.Env.Footer == nil || !p.PrintsText() || p.Env.Global.Quiet || o.Verbose {
-		return p.reporter()
-	}
-	o.Live, p.progress = true, ui.NewProgress(p.Env.Footer, p.Env.Clock)
-	return all(ui.Text(p.Env.Out, o), p.progress.Report)
-}
-
 // nextPass is when passes run the next one, and what they wait for.
 type nextPass struct {
 	after time.Duration
@@ -313,8 +277,8 @@ func (p *pacing) settle(ctx context.Context) *nextPass {
 		p.waitFor(p.amongOthers(reason))
 	}
 	p.lastReason = key
-	p.progress.Operation(p.operationProgress(reason))
-	p.progress.Wait(reason)
+	p.out.Progress.Operation(p.operationProgress(reason))
+	p.out.Progress.Wait(reason)
 	p.renewOperation(ctx, reason)
 	return &nextPass{p.restAfter(), reason}
 }
@@ -331,27 +295,10 @@ func (p *pacing) readProgress(ctx context.Context) error {
 		reached = reached || removed
 	}
 	if p.PrintsText() && p.Wait && !p.Env.Global.Quiet {
-		printProgress(p.Env, p.targets, all)
+		p.out.Targets(p.targets, all)
 	}
 	p.targets, p.Reached = all, reached
 	return nil
-}
-
-// printProgress prints the targets whose progress changed, or passes them to the observer.
-func printProgress(e *session.Env, before, now []inspect.Target) {
-	if e.Observer == nil {
-		var at time.Time
-		if !e.IsTerminal(e.Out) {
-			at = e.Clock.Now()
-		}
-		ui.WriteProgress(e.Out, at, before, now)
-		return
-	}
-	for _, t := range now {
-		if !slices.Contains(before, t) {
-			e.Observer.Progress(t)
-		}
-	}
 }
 
 // waitsFor returns what the next pass may find changed, and what identifies that.

@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 // PlanOptions are how the plan of a dry run is printed, and what is added to it.
@@ -72,7 +70,7 @@ func (r *Run) showPlan(ctx context.Context, o PlanOptions) error {
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	if err := o.show(r.Env, view); err != nil {
+	if err := format.Plan(r.Env, o.Flags, view, subjectsOf(view)); err != nil {
 		return err
 	}
 	if o.server && len(view.Items) > 0 {
@@ -108,12 +106,6 @@ func PlanAll(ctx context.Context, e *session.Env, all []Keyed) error {
 		return err
 	}
 	return MostSignificant(ends)
-}
-
-func (o PlanOptions) show(env *session.Env, v planned.PlanView) error {
-	return o.Print(env.Out, format.Printable{Document: v, Names: subjectsOf(v), Table: func(w io.Writer) error {
-		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide" || env.Global.Verbose > 0, NoHeaders: o.NoHeaders})
-	}})
 }
 
 // noteRefusals adds which objects of the plan the API server did not accept when a pass wrote them last.

@@ -15,8 +15,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
 // watching is `reconcile --watch`: continuous passes until the user ends it.
@@ -26,7 +24,7 @@ type watching struct {
 	pace      *pace.Pace
 	notifier  *session.ChangeNotifier
 	follows   session.Follower
-	liveness  *metrics.Liveness
+	telemetry Telemetry
 	ending    pace.Ending  // how the last pass ended
 	resources *resourceSet // the cluster's backups and restores; nil where it is about the cluster alone
 	lastState string       // the last printed state
@@ -55,7 +53,8 @@ func watchPasses(ctx context.Context, w *watching) error {
 	if w.dry() { // must not act in a dry run
 		return exit.Usagef("--dry-run conflicts with --watch")
 	}
-	w.pace, w.notifier, w.liveness = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier(), &metrics.Liveness{}
+	w.pace, w.notifier = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier()
+	w.telemetry = w.Telemetry(w.Key, w.Env.Clock.Now)
 	if err := w.agree(ctx); err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -99,7 +98,7 @@ func (w *watching) agree(ctx context.Context) error {
 // prepare starts what runs concurrently with passes. The returned function ends it.
 func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 	if w.resources == nil { // otherwise they report under their names
-		w.report = w.reporter()
+		w.report = w.out.Events()
 	}
 	facets := facetsOf(w.StageList) | plan.ClusterResource
 	if w.resources != nil {
@@ -110,13 +109,12 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	w.report = all(w.report, w.beat, w.followResource(ctx))
-	counts := metrics.New(w.Key.Name, w.Key.Namespace, w.Env.Clock.Now)
-	endDumps, err := w.dumps(ctx, counts)
+	endDumps, err := w.dumps(ctx)
 	if err != nil {
 		w.follows.Stop()
 		return nil, err
 	}
-	endMetrics, err := w.serve(ctx, counts)
+	endMetrics, err := w.serve(ctx)
 	if err != nil {
 		w.follows.Stop()
 		endDumps()
@@ -126,27 +124,28 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 }
 
 // dumps begins to write dumps, if the flags ask for that.
-func (w *watching) dumps(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
+func (w *watching) dumps(ctx context.Context) (end func(), err error) {
 	if w.Dumps.Dir == "" {
 		return func() {}, nil
 	}
-	dumps, report := counts.Dumps(), w.reportDump()
-	return w.startDumps(ctx, dumps.Written, func(err error) { dumps.Failed(); report(err) })
+	written, failed := w.telemetry.CountDumps()
+	report := w.reportDump()
+	return w.startDumps(ctx, written, func(err error) { failed(); report(err) })
 }
 
 // serve serves the metrics, if the flags ask for that.
-func (w *watching) serve(ctx context.Context, counts *metrics.Metrics) (end func(), err error) {
+func (w *watching) serve(ctx context.Context) (end func(), err error) {
 	if w.MetricsAddr == "" {
 		return func() {}, nil
 	}
-	counts.OperationsFrom(w.leaseReader(ctx))
-	w.liveness.Beat(w.Env.Clock.Now())
-	address, end, err := metrics.Serve(ctx, w.MetricsAddr, metrics.Handler(counts, w.liveness))
+	w.telemetry.OperationsFrom(w.leaseReader(ctx))
+	w.telemetry.Beat(w.Env.Clock.Now())
+	address, end, err := w.telemetry.Serve(ctx, w.MetricsAddr)
 	if err != nil {
 		return nil, exit.Usage(err, "set another address with --metrics-addr")
 	}
 	w.Env.Logf("metrics on http://%s/metrics", address)
-	w.report = all(w.report, counts.Report)
+	w.report = all(w.report, w.telemetry.Report)
 	return end, nil
 }
 
@@ -164,7 +163,7 @@ func (w *watching) leaseReader(ctx context.Context) func() inspect.Lease {
 }
 
 // beat takes every event as a sign of life.
-func (w *watching) beat(reconcile.Event) { w.liveness.Beat(w.Env.Clock.Now()) }
+func (w *watching) beat(reconcile.Event) { w.telemetry.Beat(w.Env.Clock.Now()) }
 
 // followResource watches what belongs to the cluster as each pass has read it.
 func (w *watching) followResource(ctx context.Context) func(reconcile.Event) {
@@ -241,11 +240,11 @@ func endingOf(done reconcile.PassDone, kept error) pace.Ending {
 func (w *watching) wait(ctx context.Context, r pace.Wait) error {
 	alarm := pace.NewAlarm(w.Env.Clock.Now(), r)
 	if w.ending == pace.Failed {
-		w.liveness.RestAfterFailure(alarm.Due())
+		w.telemetry.RestAfterFailure(alarm.Due())
 	} else {
-		w.liveness.Wait(alarm.Due())
+		w.telemetry.Wait(alarm.Due())
 	}
-	w.print(ui.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
+	w.out.Document(inspect.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
 	for {
 		due := alarm.Due()
 		woken, err := w.doze(ctx, due.Sub(w.Env.Clock.Now()))
@@ -253,7 +252,7 @@ func (w *watching) wait(ctx context.Context, r pace.Wait) error {
 			return err
 		}
 		if !woken {
-			w.print(ui.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
+			w.out.Document(inspect.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
 			return nil
 		}
 		alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.ClusterResource|plan.Backup|plan.Restore) != 0)

@@ -1,14 +1,43 @@
 package apply
 
 import (
+	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
+// Telemetry counts what a watch does, and serves that.
+type Telemetry interface {
+	// Report counts an event.
+	Report(e reconcile.Event)
+	// Beat is a sign of life.
+	Beat(now time.Time)
+	// Wait announces a wait that ends at a time, after a pass that did not fail.
+	Wait(until time.Time)
+	// RestAfterFailure announces a wait that ends at a time, after a pass that failed.
+	RestAfterFailure(until time.Time)
+	// OperationsFrom adds the operation that a Lease records.
+	OperationsFrom(read func() inspect.Lease)
+	// CountDumps adds dumps, and returns what notes one that was written, with the size of all, and one that could not be.
+	CountDumps() (written func(at time.Time, bytes int64), failed func())
+	// Serve answers at an address until stop is called. It returns the address that was taken.
+	Serve(ctx context.Context, address string) (taken string, stop func(), err error)
+}
+
+// NewTelemetry returns the telemetry of a watch over a cluster. Now returns the time.
+type NewTelemetry func(key types.NamespacedName, now func() time.Time) Telemetry
+
 // WatchFlags are the flags of --watch.
 type WatchFlags struct {
+	// Telemetry is set by the command.
+	Telemetry NewTelemetry
+
 	Watch       bool
 	Resync      time.Duration
 	MetricsAddr string

@@ -10,19 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
-
-// print prints a document of the watch into the stream of events.
-func (w *watching) print(line any) {
-	if w.Env.Observer != nil {
-		w.Env.Observer.Document(line)
-	}
-	if w.Output == "json" {
-		_ = ui.WriteJSON(w.Env.Out, line) // SIGPIPE ends the process
-	}
-}
 
 // reason returns why the last pass left something undone; empty if it did not.
 func (w *watching) reason() string {
@@ -49,7 +37,7 @@ func (w *watching) printEnding() {
 		return
 	}
 	w.lastState = sentence
-	layout.Line(w.Env.Out, "%s", sentence)
+	w.out.Line("%s", sentence)
 }
 
 func (w *watching) sentence() string {
@@ -98,8 +86,8 @@ func (w *watching) conclude(ctx context.Context, err error) error {
 	if w.Output == "json" {
 		r := w.result(end)
 		r.Reason = exit.Explain(w.withKept(cause))
-		return errors.Join(ui.WriteJSON(w.Env.Out, r), end)
+		return errors.Join(w.out.Result(r, nil), end)
 	}
-	layout.Line(w.Env.Out, "%s: the watch ended after %s: %s", w.Key.Name, did, exit.Explain(w.withKept(cause)))
+	w.out.Line("%s: the watch ended after %s: %s", w.Key.Name, did, exit.Explain(w.withKept(cause)))
 	return end
 }

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,8 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
 // resourceSet runs passes over one resource, or over a cluster, its backups and the restores into it, in this
@@ -30,7 +28,7 @@ type resourceSet struct {
 	known   map[types.UID]*Passes
 	// plans are those that were approved, by the names of their resources; nil without --plan.
 	plans map[string]*planned.ApprovedPlan
-	out   *sectionWriter
+	out   *format.Sections
 	// available is whether the cluster's last pass found its database available.
 	available bool
 	// alone is true for passes over one resource, beside which no others are looked for.
@@ -78,7 +76,7 @@ func FindResourcePermissions() []session.Permission {
 }
 
 func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *resourceSet {
-	return &resourceSet{env: e, key: key, options: o, out: &sectionWriter{w: e.Out}, known: map[types.UID]*Passes{}}
+	return &resourceSet{env: e, key: key, options: o, out: format.NewSections(e.Out), known: map[types.UID]*Passes{}}
 }
 
 // ReconcileTogether reconciles a cluster, its backups and its restores.
@@ -180,7 +178,7 @@ func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cl
 // attach makes passes report under the name of their resource.
 func (t *resourceSet) attach(p *Passes) {
 	p.shared = true
-	p.report = p.reporterTo(t.out.under(p.subject()), p.subject())
+	p.report = p.out.EventsOf(p.subject(), t.out)
 	if p.Run.ResourceKind == nil {
 		p.report = all(p.report, t.seesDatabase)
 		t.members = []*Passes{p}
@@ -198,39 +196,4 @@ func (t *resourceSet) seesDatabase(e reconcile.Event) {
 			t.available = e.Snapshot.Database.Available()
 		}
 	}
-}
-
-// reporterTo reports the events of passes that share a stream.
-func (p *Passes) reporterTo(w io.Writer, resource string) func(reconcile.Event) {
-	if p.Output == "json" {
-		return ui.JSONOf(p.Env.Out, resource)
-	}
-	return ui.Text(w, p.textOptions())
-}
-
-// sectionWriter writes the output of several resources, with a header whenever the resource
-// changes.
-type sectionWriter struct {
-	w    io.Writer
-	last string
-}
-
-func (h *sectionWriter) under(name string) io.Writer { return sectionPart{h, name} }
-
-// Width returns the width that text has to fit, in cells.
-func (h *sectionWriter) Width() int { return layout.Width(h.w) }
-
-type sectionPart struct {
-	*sectionWriter
-	name string
-}
-
-func (s sectionPart) Write(text []byte) (int, error) {
-	if s.last != s.name {
-		s.last = s.name
-		if _, err := io.WriteString(s.w, s.name+"\n"); err != nil {
-			return 0, err
-		}
-	}
-	return s.w.Write(text)
 }

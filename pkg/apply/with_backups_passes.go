@@ -18,8 +18,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
 // planTogether shows what passes over all of them would do. A plan that could not be made does
@@ -70,7 +68,7 @@ func (t *resourceSet) tryOut(ctx context.Context, views []planned.PlanView) erro
 func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []planned.PlanView) error {
 	all := format.Printable{Document: planned.NewPlanList(m, views), Table: func(io.Writer) error {
 		for _, view := range views {
-			if err := o.show(env, view); err != nil {
+			if err := format.Plan(env, o.Flags, view, subjectsOf(view)); err != nil {
 				return err
 			}
 		}
@@ -119,11 +117,11 @@ func (t *resourceSet) approve(ctx context.Context) error {
 		return t.agree(ctx, "Apply all of these changes?")
 	}
 	p := t.members[0]
-	p.report = p.reporterWithProgress()
+	p.report = p.out.EventsWithProgress()
 	if err := p.approve(ctx); err != nil {
 		return err
 	}
-	p.progress.Begin()
+	p.out.Progress.Begin()
 	return nil
 }
 
@@ -304,14 +302,14 @@ func (t *resourceSet) finish(ctx context.Context, err error) error {
 		end = t.waiting().end(ctx, err)
 	}
 	if t.options.Output == "json" {
-		return errors.Join(ui.WriteJSON(t.env.Out, t.document(ends, end)), end)
+		return errors.Join(t.members[0].out.Result(t.document(ends, end), nil), end)
 	}
 	for i, p := range t.members {
 		if p.hadNoTurn() {
-			layout.Line(t.env.Out, "%s: no pass was run", p.subject())
+			p.out.Line("%s: no pass was run", p.subject())
 			continue
 		}
-		layout.Line(t.env.Out, "%s", p.sentence(ends[i]))
+		p.out.Line("%s", p.sentence(ends[i]))
 		p.noteHousekeeping()
 	}
 	return end

@@ -181,6 +181,17 @@ type ReconcileResult struct {
 	Last     PassRecord `json:"lastPass"`
 }
 
+// ChangeResult is the last line of `-o json` of a command that changes something about
+// targets of its own.
+type ChangeResult struct {
+	ReconcileResult
+	// Command is the command's name: "replace".
+	Command string `json:"command"`
+	// Reached is true when all targets have their desired state.
+	Reached bool     `json:"reached"`
+	Targets []Target `json:"targets"`
+}
+
 // WithoutSecrets leaves out an action's own fields, and hides secrets in its summary.
 func (r ActionRecord) WithoutSecrets() ActionRecord {
 	r.Details, r.Summary = nil, redact.Kept(r.Summary)

@@ -27,30 +27,20 @@ func JSONOf(w io.Writer, resource string) func(reconcile.Event) {
 	}
 }
 
-// line is what every event begins with.
-type line struct {
-	Event string `json:"event"`
-	// Pass counts the passes of one run of the program, over one resource, from 1.
-	Pass int `json:"pass"`
-	// Resource is what the pass is about, where a run is about several: a cluster by its
-	// name, fdbbackup/NAME or fdbrestore/NAME.
-	Resource string `json:"resource,omitempty"`
-}
-
 type (
 	passStarted struct {
-		line
+		inspect.EventHead
 		Preview bool             `json:"preview"`
 		Round   int              `json:"round"`
 		Stages  []plan.StageName `json:"stages"`
 	}
 	observing struct {
-		line
+		inspect.EventHead
 		Stage  plan.StageName `json:"stage"`
 		Facets []string       `json:"facets"`
 	}
 	observed struct {
-		line
+		inspect.EventHead
 		Facets []string   `json:"facets"`
 		AsOf   *time.Time `json:"asOf"`
 		// ResourceVersion is the one of the custom resource.
@@ -60,11 +50,11 @@ type (
 		DatabaseAvailable *bool `json:"databaseAvailable"`
 	}
 	gatesChecked struct {
-		line
+		inspect.EventHead
 		Checks []plan.Check `json:"checks"`
 	}
 	stageDecided struct {
-		line
+		inspect.EventHead
 		Stage   plan.StageName         `json:"stage"`
 		Why     string                 `json:"why,omitempty"`
 		Actions []inspect.ActionRecord `json:"actions"`
@@ -75,34 +65,36 @@ type (
 		Provisional  []plan.StageName            `json:"provisional,omitempty"`
 	}
 	taken struct {
-		line
+		inspect.EventHead
 		Stage plan.StageName `json:"stage"`
 	}
 	actionStarted struct {
-		line
+		inspect.EventHead
 		Stage  plan.StageName       `json:"stage"`
 		Action inspect.ActionRecord `json:"action"`
 	}
 	actionDone struct {
-		line
+		inspect.EventHead
 		Stage  plan.StageName       `json:"stage"`
 		Action inspect.ActionRecord `json:"action"`
 		Error  string               `json:"error,omitempty"`
 	}
 	stageDone struct {
-		line
+		inspect.EventHead
 		Stage   plan.StageName    `json:"stage"`
 		Outcome reconcile.Outcome `json:"outcome"`
 		Reason  string            `json:"reason,omitempty"`
 	}
 	passDone struct {
-		line
+		inspect.EventHead
 		inspect.PassRecord
 	}
 )
 
 func record(e reconcile.Event, pass int, resource string) any {
-	head := func(event string) line { return line{event, pass, resource} }
+	head := func(event string) inspect.EventHead {
+		return inspect.EventHead{Event: event, Pass: pass, Resource: resource}
+	}
 	switch e := e.(type) {
 	case reconcile.PassStarted:
 		return passStarted{head("started"), e.Preview, e.Round, e.Stages}
@@ -121,7 +113,7 @@ func record(e reconcile.Event, pass int, resource string) any {
 	case reconcile.ActionStarted:
 		return actionStarted{head("acting"), e.Stage, inspect.RecordAction(e.Action)}
 	case reconcile.ActionDone:
-		done := actionDone{line: head("acted"), Stage: e.Stage, Action: inspect.RecordAction(e.Action)}
+		done := actionDone{EventHead: head("acted"), Stage: e.Stage, Action: inspect.RecordAction(e.Action)}
 		if e.Err != nil {
 			done.Error = inspect.OneLine(e.Err.Error())
 		}
@@ -134,8 +126,8 @@ func record(e reconcile.Event, pass int, resource string) any {
 	return nil
 }
 
-func recordObserved(head line, e reconcile.Observed) observed {
-	o := observed{line: head, Facets: e.Facets.Names(), AsOf: inspect.Known(e.Snapshot.Now)}
+func recordObserved(head inspect.EventHead, e reconcile.Observed) observed {
+	o := observed{EventHead: head, Facets: e.Facets.Names(), AsOf: inspect.Known(e.Snapshot.Now)}
 	if of := planned.ResourceOf(e.Snapshot); of != nil {
 		o.ResourceVersion = of.GetResourceVersion()
 	}

@@ -46,7 +46,7 @@ func Kinds() []Kind {
 		{Name: "BackupList", PrintedBy: "backup list", Document: lists.BackupListView{}},
 		{Name: "BackupStatus", PrintedBy: "backup status", Document: inspect.BackupStatusView{}},
 		{Name: "CanReport", PrintedBy: "can", Document: lists.CanReport{}},
-		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators, backup and restore, the last line where they change something", Document: ChangeResult{}},
+		{Name: "ChangeResult", PrintedBy: "replace, maintenance, pause, resume, locks, connection-string sync, coordinators, backup and restore, the last line where they change something", Document: inspect.ChangeResult{}},
 		{Name: "ClientList", PrintedBy: "get clients", Document: lists.ClientListView{}},
 		{Name: "ClusterDescription", PrintedBy: "describe", Document: describe.ClusterDescription{}},
 		{Name: "ClusterStatus", PrintedBy: "status", Document: inspect.StatusView{}},
@@ -102,8 +102,8 @@ func eventKinds() []EventKind {
 		{"acted", actionDone{}},
 		{"stage", stageDone{}},
 		{"pass", passDone{}},
-		{"wait-started", WaitStarted{}},
-		{"wait-ended", WaitEnded{}},
+		{"wait-started", inspect.WaitStarted{}},
+		{"wait-ended", inspect.WaitEnded{}},
 	}
 }
 

@@ -11,17 +11,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
-// ChangeResult is the last line of `-o json` of a command that changes something about
-// targets of its own.
-type ChangeResult struct {
-	inspect.ReconcileResult
-	// Command is the command's name: "replace".
-	Command string `json:"command"`
-	// Reached is true when all targets have their desired state.
-	Reached bool             `json:"reached"`
-	Targets []inspect.Target `json:"targets"`
-}
-
 // WriteProgress prints a line for each target that has changed, after the time of at, where that is
 // not zero.
 func WriteProgress(w io.Writer, at time.Time, before, now []inspect.Target) {

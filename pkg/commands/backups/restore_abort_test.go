@@ -10,9 +10,9 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
 func TestAnAbortedRestoreUnlocksTheDatabaseAndNeverRestarts(t *testing.T) {
@@ -144,7 +144,7 @@ func TestRestoreAbortPrintsAChangeResultAsJSON(t *testing.T) {
 	v := commandstest.Restoring(t)
 	v.Input = new("again\n")
 	lines := strings.Split(strings.TrimSpace(v.Must(exit.ExitDone, "", "restore", "abort", "again", "-o", "json")), "\n")
-	var got ui.ChangeResult
+	var got inspect.ChangeResult
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &got); err != nil {
 		t.Fatal(err)
 	}

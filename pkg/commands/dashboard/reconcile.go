@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
@@ -41,7 +42,7 @@ func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tu
 	ctx, stop := untilLeft(left)
 	defer stop()
 	key := types.NamespacedName{Namespace: r.Actions.namespace, Name: cluster}
-	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync}}
+	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync, Telemetry: flags.Telemetry}}
 	list, err := o.Stages()
 	if err == nil {
 		change := apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(cluster), Stages: list, Permissions: o.Permissions()}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/metrics"
 )
 
 // minInterval bounds the load of repeated passes on API server and database.
@@ -122,8 +124,14 @@ func Stages(cmd *cobra.Command, f *apply.StageFlags) {
 	}
 }
 
+// Telemetry returns the metrics of a watch over a cluster. Now returns the time.
+func Telemetry(key types.NamespacedName, now func() time.Time) apply.Telemetry {
+	return metrics.NewWatch(key.Name, key.Namespace, now)
+}
+
 // Watch adds --watch and the flags that go with it.
 func Watch(cmd *cobra.Command, f *apply.WatchFlags) {
+	f.Telemetry = Telemetry
 	cmd.Flags().BoolVarP(&f.Watch, "watch", "w", false, "If true, repeat passes at every change until a signal")
 	cmd.Flags().DurationVar(&f.Resync, "resync", pace.DefaultResync, "maximum interval between passes with --watch")
 	cmd.Flags().StringVar(&f.MetricsAddr, "metrics-addr", "", "address (HOST:PORT) of /metrics, /healthz and /readyz with --watch; port 0 selects a free port")

@@ -1,16 +1,25 @@
-package ui
+package inspect
 
 import (
 	"time"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
+// EventHead is what every event begins with.
+type EventHead struct {
+	Event string `json:"event"`
+	// Pass counts the passes of one run of the program, over one resource, from 1.
+	Pass int `json:"pass"`
+	// Resource is what the pass is about, where a run is about several: a cluster by its
+	// name, fdbbackup/NAME or fdbrestore/NAME.
+	Resource string `json:"resource,omitempty"`
+}
+
 // WaitStarted is the line of a watch that rests after a pass.
 type WaitStarted struct {
-	line
+	EventHead
 	// Ending is how the pass ended, as far as the wait depends on that.
 	Ending string `json:"ending"`
 	// Reason is what the pass left undone; empty when it did all.
@@ -29,14 +38,14 @@ var endings = map[pace.Ending]string{
 // NewWaitStarted returns the line of a wait that begins now.
 func NewWaitStarted(pass int, e pace.Ending, reason string, r pace.Wait, now time.Time) WaitStarted {
 	return WaitStarted{
-		line: line{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: inspect.OneLine(reason),
-		NotBefore: inspect.Known(now.Add(r.AtLeast)), NoLaterThan: inspect.Known(now.Add(r.AtMost)),
+		EventHead: EventHead{Event: "wait-started", Pass: pass}, Ending: endings[e], Reason: OneLine(reason),
+		NotBefore: Known(now.Add(r.AtLeast)), NoLaterThan: Known(now.Add(r.AtMost)),
 	}
 }
 
 // WaitEnded is the line of a watch whose rest is over.
 type WaitEnded struct {
-	line
+	EventHead
 	// Changed is true when a change ended the wait early.
 	Changed bool `json:"changed"`
 	// Facets are the parts of the cluster state that changed since the pass began.
@@ -45,5 +54,5 @@ type WaitEnded struct {
 
 // NewWaitEnded returns the line of the end of a wait.
 func NewWaitEnded(pass int, changed bool, facets plan.Facet) WaitEnded {
-	return WaitEnded{line: line{Event: "wait-ended", Pass: pass}, Changed: changed, Facets: inspect.OrEmpty(facets.Names())}
+	return WaitEnded{EventHead: EventHead{Event: "wait-ended", Pass: pass}, Changed: changed, Facets: OrEmpty(facets.Names())}
 }
