@@ -43,7 +43,7 @@ type Auditor struct {
 
 // NewAuditor returns the auditor of a change of a resource.
 func NewAuditor(e *session.Env, key types.NamespacedName, c Change) *Auditor {
-	who, _, _ := strings.Cut(e.Holder, " (")
+	who, _, _ := strings.Cut(e.Holder, " (") // without the start of the process
 	words := slices.Concat(c.Args, c.Shared())
 	a := &Auditor{env: e, began: map[actionKey]time.Time{}, run: audit.Run{
 		RunID: e.RunID, Who: who, Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: c.ResourceKind.Named(key).Name,

@@ -79,7 +79,7 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 	if err := f.CheckSteps(env); err != nil || f.Plan == "" {
 		return err
 	}
-	env.Planned, err = ReadPlan(f.Plan)
+	env.Run.Planned, err = ReadPlan(f.Plan)
 	return err
 }
 
@@ -94,8 +94,8 @@ func (f ChangeFlags) CheckSteps(env *session.Env) (err error) {
 	if _, err := longestRestOf(env); err != nil {
 		return err
 	}
-	env.FieldManager = f.FieldManager
-	env.Overrides, err = f.Gates()
+	env.Run.FieldManager, env.Run.Reason = f.FieldManager, f.Reason
+	env.Run.Overrides, err = f.Gates()
 	return err
 }
 
@@ -241,16 +241,8 @@ func PassesOver(ctx context.Context, e *session.Env, key types.NamespacedName, c
 	if err := session.MayDo(ctx, e, key.Namespace, c.required()); err != nil {
 		return nil, err
 	}
-	audit := NewAuditor(e, key, c)
-	c.Hold(e)
-	return openPasses(ctx, e, key, c, audit)
-}
-
-// Hold adds the reason to the holder of the Leases that are taken from here on. It comes before the cluster is opened.
-func (f ChangeFlags) Hold(e *session.Env) {
-	if f.Reason != "" {
-		e.Holder += " (" + f.Reason + ")"
-	}
+	e.Run.Reason = c.Reason // also of a change that no command line names
+	return openPasses(ctx, e, key, c, NewAuditor(e, key, c))
 }
 
 func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c Change, audit *Auditor) (*Passes, error) {
@@ -258,7 +250,7 @@ func openPasses(ctx context.Context, e *session.Env, key types.NamespacedName, c
 	if c.ResourceKind == nil {
 		p.uid = string(session.FirstRead(e, key))
 	}
-	p.Approved, p.audit, p.approved = Approval{Everything: c.agreed()}, audit, e.Planned
+	p.Approved, p.audit, p.approved = Approval{Everything: c.agreed()}, audit, e.Run.Planned
 	if p.approved != nil {
 		if err := p.adopt(p.approved, key); err != nil {
 			return nil, err

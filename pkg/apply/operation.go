@@ -87,7 +87,7 @@ func (p *pacing) beginOperation(ctx context.Context) (of context.Context, end fu
 		return ctx, func() {}
 	}
 	keeper.SetOperation(reconcile.Operation{
-		ID: p.Env.RunID, Command: strings.Join(p.Change.Command(), " "), Holder: p.Env.Holder,
+		ID: p.Env.RunID, Command: strings.Join(p.Change.Command(), " "), Holder: session.LeaseHolder(p.Env),
 		User: reconcile.UserOf(p.Env.Holder), Reason: p.Reason, Since: p.Env.Clock.Now().UTC(),
 	})
 	of, cancel := context.WithCancelCause(ctx)

@@ -234,7 +234,7 @@ func (p *Passes) once(ctx context.Context) error {
 		done.Housekeeping = p.Last.Housekeeping
 	}
 	p.count, p.acted, p.Last = p.count+1, p.acted+done.Acted, done
-	p.Env.Acted += done.Acted
+	p.Env.Run.Acted += done.Acted
 	if kept := new(*reconcile.KeptError); errors.As(err, kept) {
 		p.kept = *kept
 	}

@@ -50,7 +50,7 @@ type Run struct {
 }
 
 func (r *Run) Open(ctx context.Context, key types.NamespacedName) (err error) {
-	r.Key, r.Env.About = key, key
+	r.Key, r.Env.Run.About = key, key
 	if r.ResourceKind != nil {
 		r.Session, err = r.ResourceKind.Connect(r.Env, key)
 		return err
@@ -132,7 +132,7 @@ func (r *Run) pass(report func(reconcile.Event)) *reconcile.Pass {
 // lockAllowed reads whether this control-plane instance may take the database lock.
 func (r *Run) lockAllowed(s plan.Snapshot) []plan.Check {
 	return safety.LockAllowed(s, safety.LockRights{
-		AllowNameless: r.Env.Overrides[plan.GateLockOwner] != "",
+		AllowNameless: r.Env.Run.Overrides[plan.GateLockOwner] != "",
 		MendsDenyList: slices.ContainsFunc(r.StageList, clusterstages.MendsDenyList),
 	})
 }

@@ -90,7 +90,7 @@ func carryOutSteps(ctx context.Context, e *session.Env, key types.NamespacedName
 
 func stepsOf(e *session.Env, key types.NamespacedName, c Change) *stepping {
 	p := newPasses(runOf(e, c), c)
-	p.Key, p.Session, e.About = key, c.Procedure.Session, key
+	p.Key, p.Session, e.Run.About = key, c.Procedure.Session, key
 	return &stepping{Passes: p}
 }
 
@@ -175,7 +175,7 @@ func (s *stepping) run(ctx context.Context) error {
 		Created: func(cluster *session.Cluster) { s.audit.about(plan.Snapshot{Cluster: cluster}) },
 		Report: func(step reconcile.Step, began time.Time, err error) {
 			if err == nil {
-				s.acted, s.Env.Acted = s.acted+1, s.Env.Acted+1
+				s.acted, s.Env.Run.Acted = s.acted+1, s.Env.Run.Acted+1
 			}
 			s.audit.step(ctx, s.Procedure.Stage, step, began, err)
 			s.renewOperation(ctx, "")

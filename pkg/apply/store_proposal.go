@@ -53,7 +53,7 @@ func (p *Passes) storeProposal(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Env.Acted++
+	p.Env.Run.Acted++
 	p.Approved.created(string(c.Stored.GetUID()))
 	p.Env.Logf("stored the spec of %s: generation %d", c.Source, c.Stored.GetGeneration())
 	return nil

@@ -91,7 +91,7 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 	if err := t.adopt(); err != nil {
 		return err
 	}
-	e.Planned = t.plans[key.Name]
+	e.Run.Planned = t.plans[key.Name]
 	cluster, err := PassesOver(ctx, e, key, t.change(nil))
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func (t *resourceSet) discover(ctx context.Context) error {
 		}
 	}
 	t.members = members
-	t.env.About = t.key
+	t.env.Run.About = t.key
 	return nil
 }
 
@@ -165,7 +165,7 @@ func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cl
 		return p, nil
 	}
 	c, key := t.change(kind), client.ObjectKeyFromObject(cluster)
-	t.env.Planned = t.plans[kind.Named(key).Name] // its digest is stored with the Lease, and in the audit
+	t.env.Run.Planned = t.plans[kind.Named(key).Name] // its digest is stored with the Lease, and in the audit
 	p, err := openPasses(ctx, t.env, key, c, NewAuditor(t.env, key, c))
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func Run(ctx context.Context, env *session.Env, args []string) int {
 	args = words
 	prepare(root, args)
 	about, err := root.ExecuteContextC(complete.ReadingFrom(ctx, func(cmd *cobra.Command) error { return readFromDump(env, cmd) }))
-	if err != nil && !env.Started {
+	if err != nil && !env.Run.Started {
 		err = asUsage(err, about, args)
 	}
 	err = env.Connection().Located(pointToRights(env, err, about))
@@ -277,10 +277,10 @@ func begin(e *session.Env) error {
 			return exit.Usage(err)
 		}
 	}
-	if !e.Started { // a command that another one runs logs where that one does
+	if !e.Run.Started { // a command that another one runs logs where that one does
 		logClientGo(e)
 	}
-	e.Started = true
+	e.Run.Started = true
 	return nil
 }
 
@@ -346,7 +346,7 @@ func printError(e *session.Env, err error, args []string) {
 }
 
 func printErrorJSON(e *session.Env, f *exit.Error) {
-	document := ui.NewError(e.Metadata(e.About), f.Code, exit.Explain(f.Err), f.Hints)
+	document := ui.NewError(e.Metadata(e.Run.About), f.Code, exit.Explain(f.Err), f.Hints)
 	document.Differences = f.Differences
 	_ = ui.WriteJSON(e.ErrOut, document)
 }

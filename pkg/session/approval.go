@@ -21,10 +21,10 @@ func (e Prompt) Declined() *exit.Error {
 
 // DoneSoFar describes what the passes of this command have already done.
 func (e Prompt) DoneSoFar() string {
-	if e.Acted == 0 {
+	if e.Run.Acted == 0 {
 		return "nothing was changed"
 	}
-	return phrase.Count(e.Acted, "action") + phrase.Either(e.Acted,
+	return phrase.Count(e.Run.Acted, "action") + phrase.Either(e.Run.Acted,
 		" was carried out before", " were carried out before")
 }
 

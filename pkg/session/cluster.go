@@ -41,7 +41,7 @@ func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent)
 	if err != nil {
 		return nil, err
 	}
-	e.first = cluster
+	e.Run.first = cluster
 	if e.Found != nil {
 		if err := e.Found(ctx, cluster); err != nil {
 			return nil, err
@@ -53,10 +53,10 @@ func (e *Env) Cluster(ctx context.Context, args []string, flag string, i Intent)
 // FirstRead returns the UID of the cluster that a command found first, by its arguments: all that follows is about that one, also
 // if another one of the same name takes its place. Empty for a cluster that it did not find in that way.
 func FirstRead(e *Env, key types.NamespacedName) types.UID {
-	if e.first == nil || e.first.Namespace != key.Namespace || e.first.Name != key.Name {
+	if e.Run.first == nil || e.Run.first.Namespace != key.Namespace || e.Run.first.Name != key.Name {
 		return ""
 	}
-	return e.first.UID
+	return e.Run.first.UID
 }
 
 func (e Lookup) find(ctx context.Context, args []string, flag string, i Intent) (*v1beta2.FoundationDBCluster, error) {

@@ -219,7 +219,7 @@ func (e Connection) openClient() (client.Client, error) {
 	if e.dumped == nil { // what a dump does not have, it does not have a second later either
 		c = retryingReads{c, e.Clock}
 	}
-	return client.WithFieldOwner(c, cmp.Or(e.FieldManager, live.FieldManager)), nil
+	return client.WithFieldOwner(c, cmp.Or(e.Run.FieldManager, live.FieldManager)), nil
 }
 
 func (e Connection) openCluster(_ context.Context, key types.NamespacedName) (Session, error) {
@@ -259,7 +259,7 @@ func (e Connection) clusterOptions(key types.NamespacedName) (live.Options, erro
 	native, err := e.openDirect()
 	options := live.Options{
 		Client: reached, Config: streaming(config), Key: key, Clock: e.Clock, Nonce: rand.Text,
-		Holder: e.Holder, Plan: e.PlanDigest(), Overrides: e.Overrides, Direct: native,
+		Holder: LeaseHolder(e.Env), Plan: e.PlanDigest(), Overrides: e.Run.Overrides, Direct: native,
 		Command: func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 		Report:  func(words string) { e.Logf("%s", words) },
 	}

@@ -48,10 +48,8 @@ type Env struct {
 	Footer *layout.Footer
 	// Random makes the random choices of a pass.
 	Random func() uint64
-	// Holder is our identity in a Lease: user, host and process.
+	// Holder is who runs the command: user, host and process.
 	Holder string
-	// Overrides are the overridden gates, with the reasons.
-	Overrides map[plan.Gate]string
 	// RunID identifies this run of the program in all its output.
 	RunID string
 	// Client opens the API server. Replaced in tests.
@@ -70,12 +68,6 @@ type Env struct {
 	// Logs opens the logs of a pod. Replaced in tests.
 	Logs func(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
 
-	// Planned is the approved plan that the command applies; nil without --plan.
-	Planned *planned.ApprovedPlan
-	// FieldManager is the field manager of changes; empty means the default.
-	FieldManager string
-	// Acted is the number of actions that the passes of the command carried out.
-	Acted int
 	// Found is called with the cluster that the command found by its arguments, before anything else is done with it; its error
 	// ends the command. Nil for none.
 	Found func(ctx context.Context, cluster *Cluster) error
@@ -83,13 +75,12 @@ type Env struct {
 	// nil for the terminal.
 	Observer *RunObserver
 
-	Global  GlobalFlags
-	About   types.NamespacedName // the cluster of the command, once known
-	Started bool                 // the command line is valid
+	Global GlobalFlags
+	// Run is what changes while the command runs.
+	Run Run
 
 	namespace string // of Connection instead of that of the flags; empty for that
 
-	first   *Cluster           // the cluster that the command found by its arguments; nil before
 	within  *Env               // the command that runs this one; nil for none
 	byFlags bool               // what is opened is what Kube and Global select
 	dumped  *Dumped            // what is read instead of the API server and pods; nil for these
@@ -98,6 +89,33 @@ type Env struct {
 	mu         sync.Mutex // guards spoken, and keeps lines whole
 	lastOutput time.Time  // when progress was last printed
 	reports    int        // how often in a row that was a wait that goes on
+}
+
+// Run is what a run of a command has read of its command line, found and done so far. All else of its environment stays as it
+// was before the flags were read.
+type Run struct {
+	Started bool                 // the command line is valid
+	About   types.NamespacedName // the cluster of the command, once known
+	// Reason is why the run changes something, as its Leases show it; empty without --reason.
+	Reason string
+	// Overrides are the overridden gates, with the reasons.
+	Overrides map[plan.Gate]string
+	// Planned is the approved plan that the command applies; nil without --plan.
+	Planned *planned.ApprovedPlan
+	// FieldManager is the field manager of changes; empty means the default.
+	FieldManager string
+	// Acted is the number of actions that the passes of the command carried out.
+	Acted int
+
+	first *Cluster // the cluster that the command found by its arguments; nil before
+}
+
+// LeaseHolder returns the holder of the Leases that a run takes: who runs it, and why.
+func LeaseHolder(e *Env) string {
+	if e.Run.Reason == "" {
+		return e.Holder
+	}
+	return e.Holder + " (" + e.Run.Reason + ")"
 }
 
 // Session is one open cluster.
@@ -158,10 +176,10 @@ func (e *Env) Metadata(key types.NamespacedName) inspect.Metadata {
 
 // PlanDigest returns the digest of the approved plan; empty without one.
 func (e *Env) PlanDigest() string {
-	if e.Planned == nil {
+	if e.Run.Planned == nil {
 		return ""
 	}
-	return e.Planned.Digest
+	return e.Run.Planned.Digest
 }
 
 // Commands returns command lines as hints show them.
@@ -202,7 +220,7 @@ func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
 		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
-		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, Templates: TemplateRestrictions(e), typed: e.Global.typed}, Started: true,
+		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, Templates: TemplateRestrictions(e), typed: e.Global.typed}, Run: Run{Started: true},
 	}
 	other.In, other.Out, other.ErrOut, other.namespace = e.In, output, output, e.namespace
 	return other

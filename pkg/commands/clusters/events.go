@@ -88,7 +88,7 @@ func (o *eventsOptions) run(ctx context.Context, env *session.Env, args []string
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	v, err := o.read(ctx, env, key)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

@@ -118,7 +118,7 @@ func (o statusOptions) reader(ctx context.Context, env *session.Env, args []stri
 		return nil, err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	return func(ctx context.Context) (cmdutil.Output, error) { return o.view(ctx, env, key) }, nil
 }
 

@@ -39,7 +39,7 @@ func AtDash(cmd *cobra.Command, args []string) (before, words []string, err erro
 // verified.
 func Pods(ctx context.Context, e *session.Env, cluster *session.Cluster) (plan.Snapshot, error) {
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	e.About = key
+	e.Run.About = key
 	if err := session.MayDo(ctx, e, key.Namespace, session.ToolPermissions()); err != nil {
 		return plan.Snapshot{}, err
 	}

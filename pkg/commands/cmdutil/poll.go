@@ -186,6 +186,6 @@ func (o ViewOptions) Display(ctx context.Context, env *session.Env, args []strin
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) { return read(ctx, key) })
 }

@@ -37,7 +37,7 @@ func (o ResourceViewOptions) Display(ctx context.Context, env *session.Env, kind
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	env.About = kind.Named(key)
+	env.Run.About = kind.Named(key)
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) {
 		s, err := env.Lookup().ObserveResource(ctx, kind, key, facets)
 		if err != nil {

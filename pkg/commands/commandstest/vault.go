@@ -87,7 +87,7 @@ func NewVault(t *testing.T) *Vault {
 // Open opens the backup or the restore.
 func (v *Vault) Open(e *session.Env, key types.NamespacedName) (session.Session, error) {
 	o := live.Options{
-		Client: v.API, Key: key, Holder: e.Holder, Clock: v.Clock, ClockDifference: v.Cluster.Clock, Overrides: e.Overrides,
+		Client: v.API, Key: key, Holder: session.LeaseHolder(e), Clock: v.Clock, ClockDifference: v.Cluster.Clock, Overrides: e.Run.Overrides,
 		Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
 		Command:   func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 	}

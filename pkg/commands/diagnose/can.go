@@ -83,7 +83,7 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
-	env.About = key
+	env.Run.About = key
 	v, err := can(ctx, env, key, q)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

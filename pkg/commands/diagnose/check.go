@@ -149,7 +149,7 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	options.Command = env.Kubectl
 	return o.until(ctx, env, func(ctx context.Context) (checked, error) {
 		r, err := o.evaluate(ctx, env, key, options)

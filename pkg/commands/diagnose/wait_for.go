@@ -136,7 +136,7 @@ func (o waitOptions) cluster(ctx context.Context, env *session.Env, wait *waitin
 		return nil, err
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About, wait.Resource = key, waiting.Resource{Kind: "FoundationDBCluster", Name: key.Name}
+	env.Run.About, wait.Resource = key, waiting.Resource{Kind: "FoundationDBCluster", Name: key.Name}
 	return func(ctx context.Context) error {
 		facts, err := clusterFacts(ctx, env, wait, key)
 		switch {
@@ -168,7 +168,7 @@ func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiti
 	if err != nil {
 		return nil, err
 	}
-	env.About, wait.Resource = kind.Named(key), waiting.Resource{Kind: kind.Kind, Name: key.Name}
+	env.Run.About, wait.Resource = kind.Named(key), waiting.Resource{Kind: kind.Kind, Name: key.Name}
 	first, history := types.UID(""), &inspect.RestoreHistory{}
 	return func(ctx context.Context) error {
 		seen, err := readResource(ctx, env, kind, key, history)
@@ -179,7 +179,7 @@ func (o waitOptions) resource(ctx context.Context, env *session.Env, wait *waiti
 		if first = cmp.Or(first, uid); uid != first {
 			return recreated(kind.Kind, key)
 		}
-		wait.Report(env.Metadata(env.About), env.Clock.Now(), progress)
+		wait.Report(env.Metadata(env.Run.About), env.Clock.Now(), progress)
 		return nil
 	}, nil
 }
@@ -242,7 +242,7 @@ func observe(ctx context.Context, env *session.Env, wait *waiting.Wait, read rea
 	if first := len(wait.View().Conditions) == 0; first || ctx.Err() != nil || exit.Code(err) != exit.ExitUnreachable {
 		return err
 	}
-	wait.Miss(env.Metadata(env.About), env.Clock.Now(), exit.Explain(err))
+	wait.Miss(env.Metadata(env.Run.About), env.Clock.Now(), exit.Explain(err))
 	return nil
 }
 

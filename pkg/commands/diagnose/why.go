@@ -118,7 +118,7 @@ func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) er
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
-	env.About = key
+	env.Run.About = key
 	report, err := explain(ctx, env, key, ids)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

@@ -27,7 +27,7 @@ func (o whyOptions) runPerformance(ctx context.Context, env *session.Env, args [
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: resource.Namespace, Name: resource.Name}
-	env.About = key
+	env.Run.About = key
 	facts, err := session.ClusterReader{Env: env, Key: key, Asks: plan.Database}.Facts(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

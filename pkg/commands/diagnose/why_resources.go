@@ -37,7 +37,7 @@ func (o whyOptions) runOn(ctx context.Context, env *session.Env, kind *session.R
 	if err := r.Open(ctx, key); err != nil {
 		return err
 	}
-	env.About = kind.Named(key)
+	env.Run.About = kind.Named(key)
 	preview, _, err := r.Preview(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

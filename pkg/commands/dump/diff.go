@@ -99,7 +99,7 @@ func (o diffOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if err != nil {
 		return err
 	}
-	env.About = key
+	env.Run.About = key
 	v, err := compare(ctx, env, key, args, compared)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

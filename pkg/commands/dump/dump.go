@@ -174,7 +174,7 @@ func (o options) clusters(ctx context.Context, env *session.Env, args []string) 
 		if err != nil {
 			return nil, err
 		}
-		env.About.Namespace, env.About.Name = one.Namespace, one.Name
+		env.Run.About.Namespace, env.Run.About.Name = one.Namespace, one.Name
 		return []session.Cluster{*one}, nil
 	}
 	c, err := env.Client()

@@ -82,7 +82,7 @@ func (o options) run(ctx context.Context, args []string) error {
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	o.env.About = key
+	o.env.Run.About = key
 	if o.metricsAddr != "" {
 		return o.serve(ctx, key)
 	}

@@ -96,12 +96,11 @@ func (o options) run(ctx context.Context, env *session.Env, args []string) error
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	env.About = key
+	env.Run.About = key
 	approved, err := o.adopt(env, key)
 	if err != nil {
 		return err
 	}
-	o.Hold(env)
 	found, err := o.read(ctx, env, key)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (o *options) adopt(env *session.Env, key types.NamespacedName) (*orphans.Vi
 	if err != nil {
 		return nil, err
 	}
-	env.Planned = &planned.ApprovedPlan{Digest: v.Digest}
+	env.Run.Planned = &planned.ApprovedPlan{Digest: v.Digest}
 	for _, i := range v.Removable() {
 		if i.Kind == orphans.PVC && !slices.Contains(o.pvcs, i.Name) {
 			o.pvcs = append(o.pvcs, i.Name)
@@ -53,7 +53,7 @@ func (o options) accept(ctx context.Context, env *session.Env, approved *orphans
 	}
 	differences := approved.Differences(now)
 	removed := !slices.ContainsFunc(differences, func(d planned.PlanDifference) bool { return d.Code != planned.DiffersDone })
-	lock := types.NamespacedName{Namespace: env.About.Namespace, Name: live.LeaseName(env.About.Name)}
+	lock := types.NamespacedName{Namespace: env.Run.About.Namespace, Name: live.LeaseName(env.Run.About.Name)}
 	switch {
 	case len(differences) == 0:
 		return nil
@@ -61,5 +61,5 @@ func (o options) accept(ctx context.Context, env *session.Env, approved *orphans
 		env.Logf("resuming plan %s: of %s %d %s removed", o.Plan, phrase.Count(len(approved.Removable()), "item"), len(differences), phrase.Is(len(differences)))
 		return nil
 	}
-	return apply.StalePlan(differences, "save a new list: "+env.Command(append(o.words(env.About.Name), "--dry-run", "-o", "json")...)+" > "+session.Quoted(o.Plan))
+	return apply.StalePlan(differences, "save a new list: "+env.Command(append(o.words(env.Run.About.Name), "--dry-run", "-o", "json")...)+" > "+session.Quoted(o.Plan))
 }

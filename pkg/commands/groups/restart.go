@@ -110,8 +110,8 @@ func (o RestartOptions) Prepare(ctx context.Context, env *session.Env, key types
 	if err != nil {
 		return apply.Change{}, err
 	}
-	if env.Planned != nil && o.since == "" {
-		o.since = sinceOf(env.Planned.Command)
+	if env.Run.Planned != nil && o.since == "" {
+		o.since = sinceOf(env.Run.Planned.Command)
 	}
 	since, err := o.begin(facts)
 	if err != nil {

@@ -81,7 +81,7 @@ func (o maintenanceStatusOptions) run(ctx context.Context, env *session.Env, arg
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	facts, err := session.ClusterReader{Env: env, Key: key}.Facts(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

@@ -162,8 +162,8 @@ func (o *options) run(ctx context.Context, env *session.Env, args []string) erro
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	env.About = types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
-	r := newReader(env, o, env.About)
+	env.Run.About = types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	r := newReader(env, o, env.Run.About)
 	pods, err := r.pods(ctx)
 	if err != nil {
 		return exit.CauseOf(ctx, err)

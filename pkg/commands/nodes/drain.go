@@ -192,7 +192,7 @@ func (o DrainOptions) undoing(ctx context.Context, env *session.Env, key types.N
 	ours := slices.DeleteFunc(open, func(node string) bool { return slices.Contains(still, node) })
 	if err == nil && len(ours) > 0 {
 		env.Logf("the drain failed: uncordoning %s", strings.Join(ours, ", "))
-		o.Yes, o.Wait, o.Plan, env.Planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
+		o.Yes, o.Wait, o.Plan, env.Run.Planned = true, false, "", nil // the cordon was approved, reverting it needs no approval
 		undo := CordonOptions{ClusterFlag: o.ClusterFlag, ChangeFlags: o.ChangeFlags}
 		err = apply.CarryOut(ctx, env, key, undo.Uncordon(key.Name, ours, nil))
 	}

@@ -91,7 +91,7 @@ func (o abortOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	reader := session.ClusterReader{Env: env, Key: key}
 	lease := reader.Lease(ctx).Of(cluster.UID)
 	operation, err := o.chosen(lease, key)

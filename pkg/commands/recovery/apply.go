@@ -102,13 +102,12 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 		return exit.CauseOf(ctx, err)
 	}
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
-	env.About = key
+	env.Run.About = key
 	p, err := readPlan(o.Plan, key)
 	if err != nil {
 		return err
 	}
-	env.Planned = &planned.ApprovedPlan{Digest: p.Digest}
-	o.Hold(env)
+	env.Run.Planned = &planned.ApprovedPlan{Digest: p.Digest}
 	if err := specUsable(env, cluster, p); err != nil {
 		return err
 	}
@@ -132,7 +131,7 @@ func (o applyOptions) run(ctx context.Context, env *session.Env, args []string) 
 func (o applyOptions) change(env *session.Env, current reading, p recovery.Plan) apply.Change {
 	o.Dangerous = p.LosesData()
 	show := func(w io.Writer) error {
-		return ui.WriteRecoveryPlan(w, recovery.NewPlanView(env.Metadata(env.About), current.seen.Now, p, current.warnings))
+		return ui.WriteRecoveryPlan(w, recovery.NewPlanView(env.Metadata(env.Run.About), current.seen.Now, p, current.warnings))
 	}
 	return apply.Change{
 		ChangeFlags: o.ChangeFlags, Args: []string{"recover", "apply", p.Cluster}, Permissions: permissionsOf(p),
@@ -187,7 +186,7 @@ func carryOut(ctx context.Context, env *session.Env, with apply.Stepping, p reco
 	run := execute.Run{
 		Cluster: with.Session, Tool: env.Tool, Clock: env.Clock, Held: with.Session.Held, Report: reporter(env, with, p),
 		Read: func(ctx context.Context) (recovery.Facts, plan.Snapshot, error) {
-			r, err := read(ctx, env, env.About)
+			r, err := read(ctx, env, env.Run.About)
 			return r.facts, r.seen, err
 		},
 	}

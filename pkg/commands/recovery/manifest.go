@@ -78,7 +78,7 @@ func (o manifestOptions) run(ctx context.Context, env *session.Env, args []strin
 	if err != nil {
 		return err
 	}
-	env.About = types.NamespacedName{Namespace: namespace, Name: name}
+	env.Run.About = types.NamespacedName{Namespace: namespace, Name: name}
 	c, err := env.Client()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (o manifestOptions) run(ctx context.Context, env *session.Env, args []strin
 		return exit.CauseOf(ctx, err)
 	}
 	if !r.facts.Found() && !r.facts.Exists && len(r.facts.Unread) == 0 {
-		_, err := env.Read(ctx, c, env.About) // it names the clusters that exist
+		_, err := env.Read(ctx, c, env.Run.About) // it names the clusters that exist
 		return err
 	}
 	return o.print(env, r)
@@ -101,14 +101,14 @@ func (o manifestOptions) print(env *session.Env, r leftoverReader) error {
 	}
 	var warnings []string
 	if r.facts.Exists {
-		warnings = append(warnings, "FoundationDBCluster "+env.About.Name+" exists: the manifest is from its pods, volumes and database, not from its spec")
+		warnings = append(warnings, "FoundationDBCluster "+env.Run.About.Name+" exists: the manifest is from its pods, volumes and database, not from its spec")
 	}
 	for _, warning := range warnings {
 		env.Logf("warning: %s", warning)
 	}
-	v := rebuild.NewView(env.Metadata(env.About), env.Clock.Now(), manifest, warnings)
+	v := rebuild.NewView(env.Metadata(env.Run.About), env.Clock.Now(), manifest, warnings)
 	return o.Print(layout.Asked(env.Out), format.Printable{ // its values are applied
-		Document: v, Names: []string{"foundationdbcluster/" + env.About.Name},
+		Document: v, Names: []string{"foundationdbcluster/" + env.Run.About.Name},
 		Table: func(w io.Writer) error { return text.Write(w, v) },
 	})
 }
