@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -112,6 +113,39 @@ func (s scene) open(t *testing.T) *commandstest.Vault {
 	return v
 }
 
+// An unknown value of --dry-run must not be taken for one that changes something.
+func TestEveryDryRunHasTheSameThreeValues(t *testing.T) {
+	eachChanging(t, func(path string, cmd *cobra.Command, _ declare.Declaration) {
+		if !declare.HasGuarantee(cmd, declare.DryRuns) {
+			return
+		}
+		t.Run(path, func(t *testing.T) {
+			v := scenes[path].open(t)
+			words, _ := v.ExampleWords(exampleOf(t, cmd), t.TempDir())
+			words = slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "--dry-run") || w == "--print" })
+			of := v.Attend()
+			if code := v.Run(append(words, "--dry-run=maybe")...); code != exit.ExitUsage || !strings.Contains(v.Err.String(), "--dry-run must be none, client or server") {
+				t.Errorf("%v: exit code %d: %s%s", words, code, &v.Out, &v.Err)
+			}
+			if of.Begun > 0 {
+				t.Errorf("%v began to change something", words)
+			}
+		})
+	})
+}
+
+// exampleOf returns an example of a command.
+func exampleOf(t *testing.T, cmd *cobra.Command) string {
+	t.Helper()
+	for line := range strings.Lines(cmd.Example) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "kubectl fdb") && !strings.ContainsAny(line, "|>") {
+			return line
+		}
+	}
+	t.Fatal("it has no example")
+	return ""
+}
+
 // The gates are evaluated immediately before the first change, and an operation of another run is respected, whatever
 // command it is: no example begins to change anything where one of the two refuses.
 func TestNoCommandBeginsToChangeWhatItMayNot(t *testing.T) {
@@ -159,8 +193,11 @@ func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d declare.
 	if v.Input == nil && cmd.Flags().Lookup("yes") != nil && !slices.Contains(words, "--yes") {
 		words = append(words, "--yes")
 	}
+	if cmd.Flags().Lookup("reason") != nil && !slices.Contains(words, "--reason") {
+		words = append(words, "--reason", reasonOfTests)
+	}
 	run := func() int {
-		of.Begun = 0
+		of.Begun, of.Own, of.Ended = 0, nil, 0
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, &exit.InterruptedError{Signal: os.Interrupt})
 		defer cancel()
 		v.RunIn(ctx, words...)
@@ -175,5 +212,38 @@ func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d declare.
 		t.Errorf("%s acts although an operator runs: %s%s", line, &v.Out, &v.Err)
 	}
 	of.Refuses = false
-	return run() > 0
+	if run() == 0 {
+		return false
+	}
+	isRecorded(t, cmd, v, of, words)
+	return true
+}
+
+// reasonOfTests is the reason of changes here.
+const reasonOfTests = "CHG-42"
+
+// isRecorded reports an error unless what a command has begun can be found later: in the history, and while it lasts in
+// the operations, both with the reason.
+func isRecorded(t *testing.T, cmd *cobra.Command, v *commandstest.Vault, of *commandstest.Attendance, words []string) {
+	t.Helper()
+	reason := ""
+	if at := slices.Index(words, "--reason"); at >= 0 {
+		reason = words[at+1]
+	}
+	if !slices.ContainsFunc(v.Audited(), func(e audit.Entry) bool { return e.Reason == reason && strings.Contains(e.Typed, declare.PathOf(cmd)) }) {
+		t.Errorf("%q has no entry in the history with its reason: %v", words, v.Audited())
+	}
+	waits := cmd.Flags().Lookup("wait") == nil || slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "--wait") })
+	switch _, alone := operationOf(cmd); {
+	case alone || !waits:
+	case len(of.Own) == 0 || of.Own[0].ID != "run1" || of.Own[0].Reason != reason || of.Ended != len(of.Own):
+		t.Errorf("%q was no operation with its reason, or has not ended it: %+v, ended %d", words, of.Own, of.Ended)
+	}
+}
+
+// operationOf returns why a command is no operation; false if it is one.
+func operationOf(cmd *cobra.Command) (why string, none bool) {
+	d, _ := declare.Of(cmd)
+	why, none = d.Lacks[declare.OneOperation]
+	return why, none
 }

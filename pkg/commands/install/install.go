@@ -57,6 +57,7 @@ type options struct {
 
 func (o *options) add(cmd *cobra.Command) {
 	flags.Approval(cmd, &o.ChangeFlags)
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "reason recorded in the audit log")
 	cmd.Flags().BoolVar(&o.print, "print", false, "If true, print the manifests and contact no API server")
 	cmd.MarkFlagsMutuallyExclusive("print", "dry-run")
 	cmd.MarkFlagsMutuallyExclusive("print", "yes")
@@ -158,7 +159,7 @@ func (o options) steps(env *session.Env, c client.Client, items []item, s apply.
 // lacking is why a creation cannot have all guarantees.
 func lacking() map[declare.Guarantee]string {
 	return declare.Lacking("it only creates objects that do not exist: no cluster has a Lease, an operator or another run yet",
-		declare.Plans, declare.Reasons, declare.Overrides, declare.GatedByOperators, declare.OneOperation)
+		declare.Plans, declare.Overrides, declare.GatedByOperators, declare.OneOperation)
 }
 
 // tryOut submits the missing objects as a server dry run, if that was requested.

@@ -55,6 +55,9 @@ Exit code 0: all are installed. 6: an existing one lacks rules of this version.`
 }
 
 func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) error {
+	if err := o.CheckSteps(env); err != nil {
+		return err
+	}
 	if len(names) == 0 {
 		for _, name := range roleNames() {
 			fmt.Fprintln(env.Out, name)
@@ -65,9 +68,6 @@ func (o options) runRBAC(ctx context.Context, env *session.Env, names []string) 
 		if !slices.Contains(roleNames(), name) {
 			return session.Unknown("role", name, phrase.Strings(roleNames()))
 		}
-	}
-	if err := o.CheckSteps(env); err != nil {
-		return err
 	}
 	objects, err := objectsIn("rbac", names...)
 	if err != nil {
