@@ -19,9 +19,10 @@ import (
 // wait early: without the permission to watch, and for all that neither shows, it ends by time.
 type changes struct {
 	env      *session.Env
-	resource *v1beta2.FoundationDBCluster // as the last pass read it; nil before
-	database *fdb.Status                  // as the last pass read it last; nil where that is unknown
-	poller   session.DatabasePoller       // nil where the session cannot poll
+	resource *v1beta2.FoundationDBCluster   // as the last pass read it; nil before
+	read     map[plan.Facet][]client.Object // what is watched, as the last pass read it
+	database *fdb.Status                    // as the last pass read it last; nil where that is unknown
+	poller   session.DatabasePoller         // nil where the session cannot poll
 	notifier *session.ChangeNotifier
 	follower session.Follower // nil until the first wait, and where the user may not watch
 	tried    bool
@@ -29,7 +30,7 @@ type changes struct {
 
 // newChanges begins to keep an fdbcli open, if the command waits and the session can.
 func newChanges(p *Passes) (c *changes, stop func()) {
-	c = &changes{env: p.Env, notifier: session.NewChangeNotifier()}
+	c = &changes{env: p.Env, notifier: session.NewChangeNotifier(), read: map[plan.Facet][]client.Object{}}
 	closeSession := func() {}
 	if poller, can := p.Session.(session.DatabasePoller); can && p.Wait {
 		c.poller, closeSession = poller, poller.KeepOpen()
@@ -46,11 +47,30 @@ func newChanges(p *Passes) (c *changes, stop func()) {
 // ConfigMaps and services are changed by passes alone.
 const followedWhileWaiting = plan.ClusterResource | plan.Pods | plan.Volumes
 
-// report remembers which cluster the pass is about.
+// report remembers which cluster the pass is about, and what it has read of that.
 func (c *changes) report(e reconcile.Event) {
-	if o, ok := e.(reconcile.Observed); ok && c != nil && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
-		c.resource = o.Snapshot.Cluster
+	o, ok := e.(reconcile.Observed)
+	if !ok || c == nil {
+		return
 	}
+	if o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
+		c.resource = o.Snapshot.Cluster
+		c.read[plan.ClusterResource] = []client.Object{c.resource}
+	}
+	if o.Facets&plan.Pods != 0 {
+		c.read[plan.Pods] = objectsOf(o.Snapshot.Pods)
+	}
+	if o.Facets&plan.Volumes != 0 {
+		c.read[plan.Volumes] = objectsOf(o.Snapshot.Volumes)
+	}
+}
+
+func objectsOf[T client.Object](byName map[string]T) []client.Object {
+	objects := make([]client.Object, 0, len(byName))
+	for _, o := range byName {
+		objects = append(objects, o)
+	}
+	return objects
 }
 
 // after remembers the database as a pass knew it at its end.
@@ -83,6 +103,9 @@ func (c *changes) follow(ctx context.Context) {
 		return
 	}
 	c.follower = follower
+	for facet, read := range c.read {
+		c.follower.Since(facet, read)
+	}
 	c.follower.Follow(ctx, c.resource)
 }
 

@@ -159,6 +159,8 @@ type Reader interface {
 
 // Follower reports changes of a cluster's objects.
 type Follower interface {
+	// Since states the objects of a facet as they were read before: what has changed when the watch begins is reported.
+	Since(facet plan.Facet, read []client.Object)
 	// Follow watches the objects that belong to the cluster.
 	Follow(ctx context.Context, c *v1beta2.FoundationDBCluster)
 	// Stop ends the watch, and returns once no more changes are reported.

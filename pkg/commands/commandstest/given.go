@@ -214,6 +214,15 @@ type follower struct {
 	Problem func(plan.Facet, error)
 	Follows int
 	Stopped bool
+	Known   map[plan.Facet][]client.Object // what was read before
+}
+
+// Since implements session.Follower.
+func (f *follower) Since(facet plan.Facet, read []client.Object) {
+	if f.Known == nil {
+		f.Known = map[plan.Facet][]client.Object{}
+	}
+	f.Known[facet] = read
 }
 
 func (f *follower) Follow(context.Context, *session.Cluster) { f.Follows++ }

@@ -69,6 +69,9 @@ func TestAWaitEndsWhenAPodChanges(t *testing.T) {
 			if watches := g.Follower != nil; watches != (len(tc.denied) == 0) {
 				t.Errorf("it watches: %t", watches)
 			}
+			if f := g.Follower; f != nil && (len(f.Known[plan.Pods]) == 0 || len(f.Known[plan.Volumes]) == 0 || len(f.Known[plan.ClusterResource]) != 1) {
+				t.Errorf("the watch begins without what the pass has read: %v", f.Known)
+			}
 			if g.Follower != nil && (!g.Follower.Stopped || g.Follower.Facets != plan.ClusterResource|plan.Pods|plan.Volumes) {
 				t.Errorf("stopped %t, followed %s", g.Follower.Stopped, g.Follower.Facets)
 			}

@@ -245,7 +245,7 @@ func (o *openTool) request(commands ...string) []string {
 }
 
 // learnHelp reads what fdbcli prints about options: each answer follows the end of that, and only its exact text separates
-// them apart. The greeting comes before the first one.
+// them. The greeting comes before the first one.
 func (o *openTool) learnHelp(ctx context.Context) error {
 	if _, err := o.dialog.take(ctx, o.asked-2); err != nil {
 		return err

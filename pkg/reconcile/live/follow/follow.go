@@ -34,7 +34,8 @@ type Follower struct {
 	// Problem is called with the reason why a facet cannot be followed; retries continue.
 	Problem func(plan.Facet, error)
 
-	following []subject // the subjects of the running watches
+	known     map[plan.Facet][]client.Object // what was read before the next watches begin
+	following []subject                      // the subjects of the running watches
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
@@ -55,6 +56,15 @@ func (f *Follower) Follow(ctx context.Context, c *v1beta2.FoundationDBCluster) {
 	}
 }
 
+// Since states the objects of a facet as the caller has read them: what has changed when the watch begins is reported.
+// Without it, the watch begins with what it finds.
+func (f *Follower) Since(facet plan.Facet, read []client.Object) {
+	if f.known == nil {
+		f.known = map[plan.Facet][]client.Object{}
+	}
+	f.known[facet] = read
+}
+
 // Stop ends the watches and returns once they have ended.
 func (f *Follower) Stop() {
 	if f.stop == nil {
@@ -66,7 +76,12 @@ func (f *Follower) Stop() {
 }
 
 func (f *Follower) marks(s subject) *marks {
-	return &marks{of: s.mark, changed: func() { f.Changed(s.facet) }}
+	m := &marks{of: s.mark, changed: func() { f.Changed(s.facet) }}
+	if read, known := f.known[s.facet]; known {
+		m.seen = m.marksOf(read)
+		delete(f.known, s.facet)
+	}
+	return m
 }
 
 func (f *Follower) listerWatcher(s subject) plainLists {

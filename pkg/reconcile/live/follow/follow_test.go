@@ -289,6 +289,52 @@ func TestAFollowerReportsAForbiddenListAndRetries(t *testing.T) {
 	})
 }
 
+// TestAFollowerReportsWhatChangedBeforeItBegan has a pod change between the read of a pass and the beginning of the watch.
+func TestAFollowerReportsWhatChangedBeforeItBegan(t *testing.T) {
+	pod := func() *corev1.Pod { return &corev1.Pod{ObjectMeta: member("p")} }
+	for name, tc := range map[string]struct {
+		change func(ctx context.Context, c client.Client) error
+		unread bool
+		want   []plan.Facet
+	}{
+		"nothing changed": {change: func(context.Context, client.Client) error { return nil }},
+		"a pod changed": {change: func(ctx context.Context, c client.Client) error {
+			p := pod()
+			return edit(ctx, c, p, func() { p.Annotations = map[string]string{"a": "b"} })
+		}, want: []plan.Facet{plan.Pods}},
+		"a pod was created": {change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.Pod{ObjectMeta: member("p2")})
+		}, want: []plan.Facet{plan.Pods}},
+		"the only pod was deleted": {change: func(ctx context.Context, c client.Client) error {
+			return c.Delete(ctx, pod())
+		}, want: []plan.Facet{plan.Pods}},
+		"a pod was created, of pods that were not read": {unread: true, change: func(ctx context.Context, c client.Client) error {
+			return c.Create(ctx, &corev1.Pod{ObjectMeta: member("p2")})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := following(t, plan.Pods|plan.Volumes, nil, sample(), pod())
+				read := &corev1.PodList{}
+				if err := f.api.List(t.Context(), read); err != nil {
+					t.Fatal(err)
+				}
+				if err := tc.change(t.Context(), f.api); err != nil {
+					t.Fatal(err)
+				}
+				if !tc.unread {
+					f.Since(plan.Pods, []client.Object{&read.Items[0]})
+				}
+				f.Follow(t.Context(), sample())
+				defer f.Stop()
+				if got := f.reported(); !slices.Equal(tc.want, got) {
+					t.Errorf("notified of %v, want %v", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 // A watch that broke is followed by a list: what changed in between is told, and
 // nothing when nothing did.
 func TestAnExpiredWatchReportsChangesMissedInBetween(t *testing.T) {

@@ -17,7 +17,7 @@ type marks struct {
 	changed func()
 
 	mu   sync.Mutex
-	seen map[types.NamespacedName]string // nil before the first list
+	seen map[types.NamespacedName]string // nil before anything was read
 }
 
 var _ cache.ReflectorStore = (*marks)(nil)
@@ -54,17 +54,17 @@ func (m *marks) Delete(o any) error {
 	return nil
 }
 
-// Replace replaces all marks. The first list is what a pass reads as well; a later one, after a
-// watch broke, counts when it differs from the stored marks.
+// Replace replaces all marks. A list counts when it differs from the stored marks: those of what was read before the
+// watch began, or of the watch that broke.
 func (m *marks) Replace(list []any, _ string) error {
-	now := make(map[types.NamespacedName]string, len(list))
-	for _, o := range list {
-		object, err := asObject(o)
-		if err != nil {
+	objects := make([]client.Object, len(list))
+	for i, o := range list {
+		var err error
+		if objects[i], err = asObject(o); err != nil {
 			return err
 		}
-		now[client.ObjectKeyFromObject(object)] = m.of(object)
 	}
+	now := m.marksOf(objects)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen != nil && !maps.Equal(m.seen, now) {
@@ -72,6 +72,14 @@ func (m *marks) Replace(list []any, _ string) error {
 	}
 	m.seen = now
 	return nil
+}
+
+func (m *marks) marksOf(objects []client.Object) map[types.NamespacedName]string {
+	all := make(map[types.NamespacedName]string, len(objects))
+	for _, o := range objects {
+		all[client.ObjectKeyFromObject(o)] = m.of(o)
+	}
+	return all
 }
 
 // Resync has nothing to do: a watch reads everything again by itself from time to time.
