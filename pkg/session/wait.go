@@ -74,6 +74,11 @@ func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) er
 		}
 		if polls.due(now) {
 			polls.run(ctx, e.Clock)
+			select {
+			case <-w.News: // of the poll
+				w.OnNews()
+			default:
+			}
 			continue
 		}
 		left = polls.within(left, now)
