@@ -113,6 +113,10 @@ func (e *poller) follow(ctx context.Context) {
 		return
 	}
 	defer e.follower.Stop()
+	if kept, can := e.session.(session.DatabasePoller); can {
+		closeReads := kept.KeepOpen()
+		defer func() { end(); closeReads() }() // which waits for the read that is outstanding
+	}
 	for ctx.Err() == nil {
 		e.ask(ctx)
 		e.await(ctx)
