@@ -201,6 +201,8 @@ type Change struct {
 	Partial bool
 	// ResourceKind is the kind of the resource if it is not a cluster.
 	ResourceKind *session.ResourceKind
+	// Of is the name of the cluster of such a resource, where the command may carry out changes of that, too.
+	Of string
 }
 
 // Command returns the command with all flags that affect what it does. Approval, reason and

@@ -37,7 +37,7 @@ func ReadPlans(path string) (all []*planned.ApprovedPlan, err error) {
 	err = readPlanFile(path, "a valid list of plans", func(text []byte) (err error) {
 		all, err = planned.ReadPlans(text)
 		return err
-	}, "lists of plans are printed by --with-backups --dry-run -o json of the same command")
+	}, "lists of plans are printed by --dry-run -o json of the same command for several resources")
 	return all, err
 }
 
@@ -91,7 +91,7 @@ func (a *approving) confirmPlan(ctx context.Context, approved *planned.ApprovedP
 	if failed := done.Outcome == reconcile.Failed || done.Stopped != nil; failed {
 		return a.showView(view, done)
 	}
-	if approved.IsOfNew() && view.Proposed == nil { // it was created since, with the spec of the plan as the comparison shows
+	if approved.IsOfNew() && (view.Proposed == nil || !view.Proposed.New) { // it was created since, with the spec of the plan as the comparison shows
 		approved.Observed.UID, a.Approved.of.UID = view.Observed.UID, view.Observed.UID
 	}
 	if view.Observed.UID != approved.Observed.UID {
@@ -155,5 +155,13 @@ func (o *outcome) beyondPlan() bool {
 
 // planAgain returns the hint to have another plan approved.
 func (j *job) planAgain(why string) string {
-	return why + ": " + j.Env.Command(slices.Concat(j.Change.Command(), []string{"--dry-run", "-o", "json"})...) + " > " + session.Quoted(j.Plan)
+	c := j.Change
+	c.Args = j.words()
+	words := c.Command()
+	for _, flag := range session.ResumedFlags(j.Env) {
+		if j.Proposal != nil && slices.Contains(session.ProposalFlags, strings.TrimLeft(flag.Name, "-")) {
+			words = append(words, flag.Words...)
+		}
+	}
+	return why + ": " + j.Env.Command(append(words, "--dry-run", "-o", "json")...) + " > " + session.Quoted(j.Plan)
 }

@@ -130,7 +130,15 @@ func (j *job) again(why string, extra ...string) string {
 			flags = append(flags, flag.Words...)
 		}
 	}
-	return why + ": " + j.Env.Command(slices.Concat(j.Args, flags)...)
+	return why + ": " + j.Env.Command(slices.Concat(j.words(), flags)...)
+}
+
+// words are the command and its arguments: one that carries out several changes which were not stored names no resource.
+func (j *job) words() []string {
+	if j.Proposal == nil || !j.shared {
+		return j.Args
+	}
+	return slices.Delete(slices.Clone(j.Args), 1, 2)
 }
 
 // document prints the last line of the JSON.

@@ -23,13 +23,15 @@ type ReconcileOptions struct {
 	WatchFlags
 	// WithBackups runs passes over the cluster's backups and restores after each of its own.
 	WithBackups bool
+	// Proposed is true if the command is for changes that nothing has stored yet.
+	Proposed bool
 }
 
-// Check validates the flags of the change before anything is read. The plans of several resources are read by what
-// carries them out.
+// Check validates the flags of the change before anything is read. The plans of what may be several resources are read by
+// what carries them out.
 func (o ReconcileOptions) Check(env *session.Env) error {
 	flags := o.ChangeFlags
-	if o.WithBackups && !flags.dry() {
+	if (o.WithBackups || o.Proposed) && !flags.dry() {
 		flags.Plan = ""
 	}
 	return flags.Check(env)
@@ -77,7 +79,7 @@ func (o ReconcileOptions) For(env *session.Env, c *proposal.Change) (Keyed, erro
 	change := Change{ChangeFlags: o.ChangeFlags, Args: o.Args(kind.Named(key).Name), Partial: len(o.Only)+len(o.Skip) > 0, ResourceKind: kind, Proposal: c}
 	if kind != nil {
 		selected, err := o.StagesOn(kind, key.Name, "")
-		change.Stages, change.Permissions = selected, kind.Permissions()
+		change.Stages, change.Permissions, change.Of = selected, kind.Permissions(), proposal.ClusterOf(c.Stored)
 		return Keyed{key, change}, err
 	}
 	selected, err := o.Stages()

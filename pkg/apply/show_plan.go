@@ -3,11 +3,13 @@ package apply
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -87,25 +89,63 @@ type Keyed struct {
 	Change
 }
 
-// PlanAll prints what passes over several resources would do, in the order in which they come.
-func PlanAll(ctx context.Context, e *session.Env, all []Keyed) error {
-	var views []planned.PlanView
-	var ends []error
-	for _, c := range all {
-		r := runOf(e, c.Change)
-		if err := r.Open(ctx, c.Key); err != nil {
+// subject returns the resource as documents name it.
+func (c Keyed) subject() string { return c.ResourceKind.Named(c.Key).Name }
+
+// planAll prints what passes over several resources would do, in the order in which they come. A plan that is refused does
+// not withhold the others.
+func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
+	runs, views, ends := make([]Run, len(all)), make([]planned.PlanView, len(all)), make([]error, len(all))
+	for i, c := range all {
+		runs[i] = runOf(e, c.Change)
+		if err := runs[i].Open(ctx, c.Key); err != nil {
 			return err
 		}
-		view, done, err := r.plan(ctx, c.printed())
+		view, done, err := runs[i].plan(ctx, c.printed())
 		if err != nil {
 			return exit.CauseOf(ctx, err)
 		}
-		views, ends = append(views, view), append(ends, planEnd(view, done))
+		views[i], ends[i] = view, planEnd(view, done)
 	}
-	if err := all[0].printed().printAll(e, e.Metadata(all[0].Key), views); err != nil {
+	first := all[0]
+	e.Run.About = first.Key
+	if err := first.printed().printAll(e, e.Metadata(first.ResourceKind.Named(first.Key)), views); err != nil {
 		return err
 	}
+	if first.DryRun == DryRunServer {
+		ends = append(ends, tryOutAll(ctx, runs, views))
+	}
 	return MostSignificant(ends)
+}
+
+// tryOutAll submits the plans as a server dry run. Those of backups and restores cannot be.
+func tryOutAll(ctx context.Context, runs []Run, views []planned.PlanView) error {
+	var ends []error
+	for i, r := range runs {
+		switch {
+		case len(views[i].Items) == 0:
+		case r.ResourceKind != nil:
+			r.Env.Logf("%s: not checked: only changes of clusters can be submitted", r.ResourceKind.Named(r.Key).Name)
+		default:
+			ends = append(ends, exit.CauseOf(ctx, r.tryOut(ctx, views[i])))
+		}
+	}
+	return MostSignificant(ends)
+}
+
+func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []planned.PlanView) error {
+	all := format.Printable{Document: planned.NewPlanList(m, views), Table: func(io.Writer) error {
+		for _, view := range views {
+			if err := format.Plan(env, o.Flags, view, subjectsOf(view)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	for _, view := range views {
+		all.Names = append(all.Names, subjectsOf(view)...)
+	}
+	return o.Print(env.Out, all)
 }
 
 // noteRefusals adds which objects of the plan the API server did not accept when a pass wrote them last.

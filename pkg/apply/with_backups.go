@@ -17,20 +17,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
-// resourceSet runs passes over one resource, or over a cluster, its backups and the restores into it, in this
+// resourceSet runs passes over one resource, or over clusters, backups and restores of one namespace, in this
 // order: a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
 // of its resource, and releases it before the next begins.
 type resourceSet struct {
 	env     *session.Env
-	key     types.NamespacedName // of the cluster
+	key     types.NamespacedName // of the first resource; with --with-backups that is the cluster
 	options ReconcileOptions
-	members []*Passes // the cluster's come first
+	members []*Passes // those of clusters come first
 	known   map[types.UID]*Passes
 	// plans are those that were approved, by the names of their resources; nil without --plan.
 	plans map[string]*planned.ApprovedPlan
 	out   *format.Sections
-	// available is whether the cluster's last pass found its database available.
-	available bool
+	// available is whether the last pass over a cluster found its database available, by the names of the clusters.
+	available map[string]bool
 	// alone is true for passes over one resource, beside which no others are looked for.
 	alone bool
 }
@@ -60,13 +60,17 @@ func (o ReconcileOptions) togetherPermissions() []session.Permission {
 // WithBackups adds the permissions for passes over backups and restores, and to find them, to
 // those for the cluster.
 func WithBackups(cluster []session.Permission) []session.Permission {
-	var needs []session.Permission
-	for _, p := range slices.Concat(cluster, session.BackupPermissions(), session.RestorePermissions(), FindResourcePermissions()) {
-		if !slices.Contains(needs, p) {
-			needs = append(needs, p)
+	return union(cluster, session.BackupPermissions(), session.RestorePermissions(), FindResourcePermissions())
+}
+
+// union returns permissions, each once.
+func union(lists ...[]session.Permission) (all []session.Permission) {
+	for _, p := range slices.Concat(lists...) {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
 		}
 	}
-	return needs
+	return all
 }
 
 // FindResourcePermissions are required to find the backups and restores of a cluster.
@@ -76,7 +80,60 @@ func FindResourcePermissions() []session.Permission {
 }
 
 func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *resourceSet {
-	return &resourceSet{env: e, key: key, options: o, out: format.NewSections(e.Out), known: map[types.UID]*Passes{}}
+	return &resourceSet{env: e, key: key, options: o, out: format.NewSections(e.Out), known: map[types.UID]*Passes{}, available: map[string]bool{}}
+}
+
+// CarryOutAll previews changes of resources that nothing has stored yet, or confirms them, has them stored and carries them
+// out, in the order in which they come.
+func CarryOutAll(ctx context.Context, e *session.Env, o ReconcileOptions, all []Keyed) (err error) {
+	several := len(all) > 1
+	switch {
+	case o.dry() && several:
+		return planAll(ctx, e, all)
+	case o.dry():
+		return CarryOut(ctx, e, all[0].Key, all[0].Change)
+	case several && o.Output != "json" && !o.PrintsText():
+		return exit.Usagef("-o %s is not supported with several resources: must be text or json", o.Output)
+	}
+	if err := mayStore(e, all); err != nil {
+		return err
+	}
+	if several {
+		return carryOutTogether(ctx, e, o, all)
+	}
+	if o.Plan != "" {
+		if e.Run.Planned, err = ReadPlan(o.Plan); err != nil {
+			return err
+		}
+	}
+	return CarryOut(ctx, e, all[0].Key, all[0].Change)
+}
+
+func carryOutTogether(ctx context.Context, e *session.Env, o ReconcileOptions, all []Keyed) error {
+	t := resources(e, all[0].Key, o)
+	if err := t.adopt(); err != nil {
+		return err
+	}
+	if err := o.canAsk(e); err != nil {
+		return err
+	}
+	var needs []session.Permission
+	for _, c := range all {
+		needs = union(needs, c.required())
+	}
+	if err := session.MayDo(ctx, e, t.key.Namespace, needs); err != nil {
+		return err
+	}
+	e.Run.Reason = o.Reason
+	for _, c := range all {
+		p, err := t.open(ctx, c)
+		if err != nil {
+			return err
+		}
+		t.members = append(t.members, p)
+	}
+	e.Run.About = t.key
+	return t.all(ctx)
 }
 
 // ReconcileTogether reconciles a cluster, its backups and its restores.
@@ -97,6 +154,7 @@ func ReconcileTogether(ctx context.Context, e *session.Env, key types.Namespaced
 		return err
 	}
 	t.attach(cluster)
+	t.members = []*Passes{cluster}
 	if o.Watch {
 		return watchTogether(ctx, cluster, t)
 	}
@@ -126,51 +184,69 @@ func (t *resourceSet) change(kind *session.ResourceKind) Change {
 		c.Stages = stages.ClusterWith(t.options.Options)
 		return c
 	}
-	c.Stages = kind.Stages()
+	c.Stages, c.Of = kind.Stages(), t.key.Name
 	return c
 }
 
 // discover finds the current backups and restores of the cluster. Passes over known ones
 // continue as they were.
 func (t *resourceSet) discover(ctx context.Context) error {
-	c, err := t.env.Client()
+	members := t.members[:1:1]
+	err := t.others(ctx, func(kind *session.ResourceKind, resource client.Object) error {
+		p, err := t.member(ctx, kind, resource)
+		members = append(members, p)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	members := t.members[:1:1]
-	for _, kind := range []*session.ResourceKind{session.BackupKind, session.RestoreKind} {
-		records, err := kind.Resources(ctx, c, t.key.Namespace)
-		if err != nil {
-			return err
-		}
-		for _, cluster := range records {
-			if kind.Cluster(cluster) != t.key.Name {
-				continue
-			}
-			p, err := t.member(ctx, kind, cluster)
-			if err != nil {
-				return err
-			}
-			members = append(members, p)
-		}
 	}
 	t.members = members
 	t.env.Run.About = t.key
 	return nil
 }
 
+// others calls a function with each backup of the cluster, then with each restore into it.
+func (t *resourceSet) others(ctx context.Context, found func(*session.ResourceKind, client.Object) error) error {
+	c, err := t.env.Client()
+	if err != nil {
+		return err
+	}
+	for _, kind := range []*session.ResourceKind{session.BackupKind, session.RestoreKind} {
+		all, err := kind.Resources(ctx, c, t.key.Namespace)
+		if err != nil {
+			return err
+		}
+		for _, resource := range all {
+			if kind.Cluster(resource) != t.key.Name {
+				continue
+			}
+			if err := found(kind, resource); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // member returns the passes over a resource: the existing ones if there are any.
-func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, cluster client.Object) (*Passes, error) {
-	if p := t.known[cluster.GetUID()]; p != nil {
+func (t *resourceSet) member(ctx context.Context, kind *session.ResourceKind, resource client.Object) (*Passes, error) {
+	if p := t.known[resource.GetUID()]; p != nil {
 		return p, nil
 	}
-	c, key := t.change(kind), client.ObjectKeyFromObject(cluster)
-	t.env.Run.Planned = t.plans[kind.Named(key).Name] // its digest is stored with the Lease, and in the audit
-	p, err := openPasses(ctx, t.env, key, c, NewAuditor(t.env, key, c))
+	p, err := t.open(ctx, Keyed{client.ObjectKeyFromObject(resource), t.change(kind)})
+	if err == nil {
+		t.known[resource.GetUID()] = p
+	}
+	return p, err
+}
+
+// open returns the passes of a change, once its permissions are verified.
+func (t *resourceSet) open(ctx context.Context, c Keyed) (*Passes, error) {
+	t.env.Run.Planned = t.plans[c.subject()] // its digest is stored with the Lease, and in the audit
+	p, err := openPasses(ctx, t.env, c.Key, c.Change, NewAuditor(t.env, c.Key, c.Change))
 	if err != nil {
 		return nil, err
 	}
-	t.known[cluster.GetUID()] = p
 	t.attach(p)
 	return p, nil
 }
@@ -180,20 +256,20 @@ func (t *resourceSet) attach(p *Passes) {
 	p.shared = true
 	p.report = p.out.EventsOf(p.subject(), t.out)
 	if p.Run.ResourceKind == nil {
-		p.report = all(p.report, t.seesDatabase)
-		t.members = []*Passes{p}
+		t.available[p.Key.Name] = false
+		p.report = all(p.report, func(e reconcile.Event) { t.seesDatabase(p.Key.Name, e) })
 	}
 }
 
-// seesDatabase records whether the database is available whenever a pass reads it. An earlier
+// seesDatabase records whether the database of a cluster is available whenever a pass reads it. An earlier
 // pass does not count: one that ends before reading it determines nothing.
-func (t *resourceSet) seesDatabase(e reconcile.Event) {
+func (t *resourceSet) seesDatabase(cluster string, e reconcile.Event) {
 	switch e := e.(type) { //nolint:gochecksumtype // no other event is about the database
 	case reconcile.PassStarted:
-		t.available = t.available && e.Round > 1
+		t.available[cluster] = t.available[cluster] && e.Round > 1
 	case reconcile.Observed:
 		if e.Facets&plan.Database != 0 {
-			t.available = e.Snapshot.Database.Available()
+			t.available[cluster] = e.Snapshot.Database.Available()
 		}
 	}
 }

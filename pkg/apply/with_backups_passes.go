@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
@@ -17,67 +17,20 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
-// planTogether shows what passes over all of them would do. A plan that could not be made does
-// not withhold the others.
+// planTogether shows what passes over a cluster, its backups and its restores would do.
 func planTogether(ctx context.Context, e *session.Env, key types.NamespacedName, o ReconcileOptions) error {
 	t := resources(e, key, o)
-	cluster := newPasses(runOf(e, t.change(nil)), t.change(nil))
-	if err := cluster.Open(ctx, key); err != nil {
-		return err
-	}
-	t.attach(cluster)
-	if err := t.discover(ctx); err != nil {
+	all := []Keyed{{key, t.change(nil)}}
+	err := t.others(ctx, func(kind *session.ResourceKind, resource client.Object) error {
+		all = append(all, Keyed{client.ObjectKeyFromObject(resource), t.change(kind)})
+		return nil
+	})
+	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	var views []planned.PlanView
-	var ends []error
-	for _, p := range t.members {
-		view, done, err := p.plan(ctx, o.printed())
-		if err != nil {
-			return exit.CauseOf(ctx, err)
-		}
-		views, ends = append(views, view), append(ends, planEnd(view, done))
-	}
-	if err := o.printed().printAll(e, e.Metadata(key), views); err != nil {
-		return err
-	}
-	if o.DryRun == DryRunServer {
-		ends = append(ends, t.tryOut(ctx, views))
-	}
-	return MostSignificant(ends)
-}
-
-// tryOut submits the plans as a server dry run. Those of backups and restores cannot be.
-func (t *resourceSet) tryOut(ctx context.Context, views []planned.PlanView) error {
-	var ends []error
-	for i, p := range t.members {
-		switch {
-		case len(views[i].Items) == 0:
-		case p.Run.ResourceKind != nil:
-			t.env.Logf("%s: not checked: only changes of clusters can be submitted", p.subject())
-		default:
-			ends = append(ends, exit.CauseOf(ctx, p.tryOut(ctx, views[i])))
-		}
-	}
-	return MostSignificant(ends)
-}
-
-func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []planned.PlanView) error {
-	all := format.Printable{Document: planned.NewPlanList(m, views), Table: func(io.Writer) error {
-		for _, view := range views {
-			if err := format.Plan(env, o.Flags, view, subjectsOf(view)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}}
-	for _, view := range views {
-		all.Names = append(all.Names, subjectsOf(view)...)
-	}
-	return o.Print(env.Out, all)
+	return planAll(ctx, e, all)
 }
 
 // all runs passes over all of them in turn, until nothing is left that a wait could change.
@@ -94,10 +47,8 @@ func (t *resourceSet) all(ctx context.Context) error {
 	defer stop()
 	ctx, end := beginOperations(ctx, t.members)
 	defer end()
-	for _, p := range t.members {
-		if err := p.storeProposal(ctx); err != nil {
-			return exit.CauseOf(ctx, err)
-		}
+	if err := t.storeProposals(ctx); err != nil {
+		return exit.CauseOf(ctx, err)
 	}
 	for again := true; again; {
 		err := t.round(ctx)
@@ -147,7 +98,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	views, desired := make([]planned.PlanView, len(t.members)), 0
 	for i, p := range t.members {
 		view, err := p.show(ctx)
-		if err != nil && ctx.Err() != nil {
+		if err != nil && (ctx.Err() != nil || p.Proposal != nil) { // no spec is stored beside a refused one
 			return err
 		}
 		if err != nil { // its own pass reports it; the others continue
@@ -156,6 +107,9 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 		}
 		views[i] = view
 		desired += len(view.Items)
+		if p.Proposal != nil && p.Proposal.IsChange() {
+			desired++
+		}
 		p.Approved.About(p.Seen)
 	}
 	if desired == 0 {
@@ -179,7 +133,7 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 func (t *resourceSet) confirmPlans(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(t.plans)) {
 		if !slices.ContainsFunc(t.members, func(p *Passes) bool { return p.subject() == name }) {
-			return exit.Usagef("plan %s is for %s, which does not exist any more (nothing was changed)", t.options.Plan, name)
+			return exit.Usagef("plan %s is for %s, which %s (nothing was changed)", t.options.Plan, name, t.absent())
 		}
 	}
 	for _, p := range t.members {
@@ -191,6 +145,14 @@ func (t *resourceSet) confirmPlans(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// absent is why a resource of a plan is not among those of the command.
+func (t *resourceSet) absent() string {
+	if t.options.Proposed {
+		return "the manifests do not have"
+	}
+	return "does not exist any more"
 }
 
 // round runs one pass over each. The error is one that ends the command.
@@ -208,11 +170,11 @@ func (t *resourceSet) round(ctx context.Context) error {
 	return nil
 }
 
-// notYet returns why a resource has to wait: nothing is restored to a cluster whose database
-// was not found available in this round.
+// notYet returns why a resource has to wait: nothing is restored to a cluster of the command whose database was not found
+// available in this round.
 func (t *resourceSet) notYet(p *Passes) string {
-	if p.Run.ResourceKind == session.RestoreKind && !t.available && !t.alone {
-		return "waiting for the database of cluster " + t.key.Name + " to be available"
+	if available, isMember := t.available[p.Of]; p.Run.ResourceKind == session.RestoreKind && isMember && !available {
+		return "waiting for the database of cluster " + p.Of + " to be available"
 	}
 	return ""
 }
@@ -320,7 +282,7 @@ func (p *Passes) hadNoTurn() bool { return p.count == 0 && len(p.why.Ends) == 0 
 
 func (t *resourceSet) document(ends []error, end error) inspect.ReconcileResultList {
 	v := inspect.ReconcileResultList{
-		Document: inspect.NewDocument("ReconcileResultList", t.env.Metadata(t.key), t.env.Clock.Now(), inspect.SourceLive),
+		Document: inspect.NewDocument("ReconcileResultList", t.env.Metadata(t.members[0].Run.ResourceKind.Named(t.key)), t.env.Clock.Now(), inspect.SourceLive),
 		ExitCode: exit.Code(end),
 	}
 	for i, p := range t.members {

@@ -77,8 +77,10 @@ type Given struct {
 	Read string
 	// Logs opens the logs of pods.
 	Logs func(ctx context.Context, namespace, pod string, o *corev1.PodLogOptions) (io.ReadCloser, error)
-	// Proposes is true where the session reads the cluster through the client, as the real one does.
+	// Proposes is true where sessions read resources through the client, as the real ones do.
 	Proposes bool
+	// OnStore is called before a changed resource is stored, or would be; its error is the answer. Nil for none.
+	OnStore func(name string, dryRun bool) error
 	// Connect replaces the session; nil is the simulated cluster.
 	Connect func() (session.Session, error)
 	// Record opens a backup or a restore.
@@ -290,7 +292,7 @@ func (g *Given) Client() client.Client {
 		api = api.WithReturnManagedFields()
 	}
 	return api.WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, List: g.list, Patch: g.patch}).
+		WithInterceptorFuncs(interceptor.Funcs{Create: g.review, Get: g.get, List: g.list, Patch: g.patch}).
 		WithIndex(&corev1.Event{}, session.InvolvedName, func(o client.Object) []string { return []string{o.(*corev1.Event).InvolvedObject.Name} }).Build()
 }
 
@@ -342,6 +344,9 @@ func (g *Given) review(ctx context.Context, c client.WithWatch, o client.Object,
 		return nil
 	}
 	r, ok := o.(*authorizationv1.SelfSubjectAccessReview)
+	if g.isOfVault(o) {
+		return g.create(ctx, o, opts...)
+	}
 	if !ok {
 		return c.Create(ctx, o, opts...)
 	}

@@ -91,6 +91,9 @@ func (v *Vault) Open(e *session.Env, key types.NamespacedName) (session.Session,
 		Transport: func(*corev1.Pod) admin.Transport { return agentTransport{v} },
 		Command:   func(words ...string) string { return e.KubectlIn(key.Namespace, words...) },
 	}
+	if v.Proposes {
+		o.Client = resourcesThrough{v.API, e}
+	}
 	if key.Name == "again" {
 		return live.NewRestore(key, o), nil
 	}

@@ -29,16 +29,8 @@ type manifest struct {
 
 // cluster returns the name of the cluster that a manifest is about: its own, or that of its backup or restore.
 func (m manifest) cluster() types.NamespacedName {
-	key := types.NamespacedName{Namespace: m.Object.GetNamespace(), Name: m.Object.GetName()}
-	if field := clusterField[m.Object.GetKind()]; field != "" {
-		spec, _ := m.Object.Object["spec"].(map[string]any)
-		key.Name, _ = spec[field].(string)
-	}
-	return key
+	return types.NamespacedName{Namespace: m.Object.GetNamespace(), Name: proposal.ClusterOf(m.Object)}
 }
-
-// clusterField is the field of a spec that names the cluster, by kind.
-var clusterField = map[string]string{"FoundationDBBackup": "clusterName", "FoundationDBRestore": "destinationClusterName"}
 
 // subject returns the resource as findings name it.
 func (m manifest) subject() string {

@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
-// resumedFlags are the flags by which a run is recorded, paced, printed and bounded: those that select what is done are in
-// the command line of the change. Single letters are shorthands.
-var resumedFlags = []string{
+// resumedFlags are the flags by which a run is recorded, paced, printed and bounded, and those that name a change which nothing
+// has stored yet: all others that select what is done are in the command line of the change. Single letters are shorthands.
+var resumedFlags = append([]string{
 	"reason", "timeout", "interval", "output", "q", "v", "color", "request-timeout", "transport", "cluster-file",
-}
+}, session.ProposalFlags...)
 
 // repeatedFlags are the flags of the connection, besides namespace and context, that command lines to
 // copy repeat. Tokens and passwords are not among them: hints are kept in logs.

@@ -61,17 +61,13 @@ func carryOutProposed(ctx context.Context, f proposedFlags, o apply.ReconcileOpt
 	if o.Watch {
 		return exit.Usagef("--watch conflicts with -f, -k, --set and --unset: use --wait")
 	}
+	o.Proposed = true
 	if _, err := check(o, env); err != nil {
 		return err
 	}
 	changes, err := f.changes(ctx, o, env, args)
 	if err != nil {
 		return err
-	}
-	if o.Intent() == session.Writes {
-		if err := mayStore(changes); err != nil {
-			return err
-		}
 	}
 	for _, c := range changes {
 		if err := o.CheckConfirm(session.KindOf(c.Kind()), c.Key().Name); err != nil {
@@ -88,22 +84,7 @@ func carryOutProposed(ctx context.Context, f proposedFlags, o apply.ReconcileOpt
 		}
 		all = append(all, keyed)
 	}
-	if len(all) == 1 {
-		return apply.CarryOut(ctx, env, all[0].Key, all[0].Change)
-	}
-	return apply.PlanAll(ctx, env, all)
-}
-
-// mayStore refuses what cannot be stored and carried out by one command.
-func mayStore(changes []*proposal.Change) error {
-	if len(changes) > 1 {
-		titles := make([]string, len(changes))
-		for i, c := range changes {
-			titles[i] = c.Kind() + " " + c.Key().Name
-		}
-		return exit.Usagef("the manifests have several resources (%s): name one of them, in this order", phrase.List(titles))
-	}
-	return changes[0].MayStore()
+	return apply.CarryOutAll(ctx, env, o, all)
 }
 
 // changes returns what the API server would store, clusters first, then backups, then restores: a backup requires a

@@ -45,6 +45,8 @@ type Change struct {
 	manifest Manifest
 	proposer Proposer
 	isStored bool // the API server has it
+	// denied is why the API server would not store it for this user; nil where it would.
+	denied error
 	// patch is what is submitted: a merge patch, or the whole object.
 	patch []byte
 }
@@ -253,8 +255,9 @@ func (p Proposer) store(ctx context.Context, c *Change) (err error) {
 		c.Stored, err = c.computed()
 	} else {
 		c.Stored, err = p.submit(ctx, c, client.DryRunAll)
-		c.Asked = err == nil
+		c.Asked, c.denied = err == nil, nil
 		if apierrors.IsForbidden(err) { // without the permission to change it, the change can still be planned
+			c.denied = err
 			c.Stored, err = c.computed()
 		}
 	}

@@ -58,7 +58,7 @@ func (o *over) Get(ctx context.Context, key client.ObjectKey, into client.Object
 		return err
 	}
 	for _, c := range o.changes {
-		if c.isUnstored() && c.Kind() == kind && c.Key() == key {
+		if !c.isStored && c.Kind() == kind && c.Key() == key {
 			return convert(c.Stored, into)
 		}
 	}
@@ -79,7 +79,7 @@ func (o *over) List(ctx context.Context, into client.ObjectList, options ...clie
 	var concerned []*Change
 	for _, c := range o.changes {
 		isIn := asked.Namespace == "" || asked.Namespace == c.Key().Namespace
-		if c.isUnstored() && c.Kind()+"List" == kind && isIn {
+		if !c.isStored && c.Kind()+"List" == kind && isIn {
 			concerned = append(concerned, c)
 		}
 	}
@@ -119,8 +119,8 @@ func (c *Change) among(items []runtime.Object, stored client.Object, next string
 	return items
 }
 
-// isUnstored reports whether only this process knows of the change.
-func (c *Change) isUnstored() bool { return !c.isStored }
+// IsStored reports whether the API server has the change.
+func (c *Change) IsStored() bool { return c.isStored }
 
 // kindOf returns the kind of an object or a list of this API group; empty for all others.
 func kindOf(o runtime.Object, scheme *runtime.Scheme) (string, error) {

@@ -48,6 +48,20 @@ type Manifest struct {
 	root *yaml.Node
 }
 
+// clusterField is the field of a spec that names the cluster, by kind.
+var clusterField = map[string]string{"FoundationDBBackup": "clusterName", "FoundationDBRestore": "destinationClusterName"}
+
+// ClusterOf returns the name of the cluster that a resource is about: its own, or that of its backup or restore.
+func ClusterOf(o *unstructured.Unstructured) string {
+	field := clusterField[o.GetKind()]
+	if field == "" {
+		return o.GetName()
+	}
+	spec, _ := o.Object["spec"].(map[string]any)
+	name, _ := spec[field].(string)
+	return name
+}
+
 // Title returns kind and name for messages.
 func (m Manifest) Title() string { return m.Object.GetKind() + " " + m.Object.GetName() }
 

@@ -40,7 +40,7 @@ func (c *Change) Refresh(ctx context.Context) error {
 		moved = fmt.Sprintf("generation %d, now %d", was.GetGeneration(), live.GetGeneration())
 	}
 	if moved != "" {
-		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("%s changed since the plan was made: %s (nothing was changed)", c.manifest.Title(), moved)}
+		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("%s changed since the plan was made: %s", c.manifest.Title(), moved)}
 	}
 	c.Live = live
 	return c.proposer.store(ctx, c)
@@ -101,11 +101,14 @@ func (c *Change) IsChange() bool {
 	return c.Live == nil || len(differing(c.Live.Object["spec"], c.Stored.Object["spec"], "spec")) > 0
 }
 
-// MayStore refuses to change fields that another field manager has set, such as that of a GitOps controller: it would set
-// them back. What kubectl sets is set by users.
+// MayStore refuses what the API server would not store for this user, and to change fields that another field manager has
+// set, such as that of a GitOps controller: it would set them back. What kubectl sets is set by users.
 func (c *Change) MayStore() error {
 	owners := c.owners()
-	if len(owners) == 0 {
+	switch {
+	case c.denied != nil:
+		return c.denied
+	case len(owners) == 0:
 		return nil
 	}
 	var words []string
@@ -114,7 +117,7 @@ func (c *Change) MayStore() error {
 	}
 	return &exit.Error{
 		Code: exit.ExitConflict,
-		Err:  fmt.Errorf("%s has fields that another field manager sets, and would set back: %s (nothing was changed)", c.manifest.Title(), strings.Join(words, "; ")),
+		Err:  fmt.Errorf("%s has fields that another field manager sets, and would set back: %s", c.manifest.Title(), strings.Join(words, "; ")),
 		Hints: []string{
 			"change it where that manager reads it, then carry out the plan of it: reconcile --plan FILE",
 			"take the fields over: --field-manager " + owners[0].Manager,

@@ -1,0 +1,258 @@
+package reconcile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+)
+
+// together is a file with a backup that gets two agents, and its cluster, which grows. The backup comes first in it.
+func together(t *testing.T) string {
+	t.Helper()
+	return togetherWith(t, "{name: nightly}")
+}
+
+// togetherWith is that file with the metadata of its backup.
+func togetherWith(t *testing.T, metadata string) string {
+	t.Helper()
+	return written(t, "together.yaml", `apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBBackup
+metadata: `+metadata+`
+spec:
+  version: 7.3.79
+  clusterName: sample
+  agentCount: 2
+  blobStoreConfiguration: {accountName: key@store, backupName: nightly, urlParameters: [region=eu]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: beside}
+---
+apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBCluster
+metadata: {name: sample}
+spec:
+`+grown)
+}
+
+// readVault is a cluster with a backup and a restore, whose resources are read through the client.
+func readVault(t *testing.T) *commandstest.Vault {
+	t.Helper()
+	v := commandstest.NewVault(t)
+	v.Proposes = true
+	v.Cluster.Acted = nil
+	return v
+}
+
+// stored are the counts of storage processes and of agents in the specs.
+func stored(t *testing.T, v *commandstest.Vault) (storage, agents int) {
+	t.Helper()
+	b := &v1beta2.FoundationDBBackup{}
+	if err := v.API.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly"}, b); err != nil {
+		t.Fatal(err)
+	}
+	return v.Cluster.Resource.Spec.ProcessCounts.Storage, *b.Spec.AgentCount
+}
+
+func TestReconcileStoresSeveralResourcesAndCarriesThemOutInOrder(t *testing.T) {
+	v := readVault(t)
+	v.Run("reconcile", "-f", together(t), "--yes")
+	if storage, agents := stored(t, v); storage != 6 || agents != 2 || len(v.Changes()) == 0 {
+		t.Fatalf("%d storage processes, %d agents, did %v: %s%s", storage, agents, v.Changes(), &v.Out, &v.Err)
+	}
+	inOrder(t, v.Err.String(), "sample: stored the spec of", "fdbbackup/nightly: stored the spec of")
+	inOrder(t, v.Out.String(), "sample\n", "fdbbackup/nightly\n", "sample: ", "fdbbackup/nightly: ")
+	deployment := &appsv1.Deployment{}
+	if err := v.API.Get(t.Context(), types.NamespacedName{Namespace: "fdb", Name: "nightly-backup-agents"}, deployment); err != nil || *deployment.Spec.Replicas != 2 {
+		t.Errorf("agents: %v, %v", err, deployment.Spec.Replicas)
+	}
+}
+
+func inOrder(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	last := -1
+	for _, part := range parts {
+		at := strings.Index(text, part)
+		if at <= last {
+			t.Errorf("%q is not there, or not after the others, in\n%s", part, text)
+		}
+		last = at
+	}
+}
+
+// All of the plans are verified before the first spec is stored.
+func TestAListOfPlansIsCarriedOutForAllOfItsResourcesOrForNone(t *testing.T) {
+	of := func(name string) func(t *testing.T, v *commandstest.Vault, path string) {
+		return func(t *testing.T, v *commandstest.Vault, path string) {
+			t.Helper()
+			v.Run("reconcile", name, "-f", together(t), "--dry-run", "-o", "json")
+			if err := os.WriteFile(path, v.Out.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := map[string]struct {
+		change func(t *testing.T, v *commandstest.Vault, path string)
+		code   int
+		want   string
+		stored bool
+	}{
+		"as it was approved": {code: exit.ExitWaiting, want: "create a plan for the rest: kubectl fdb reconcile --filename ", stored: true},
+		"a backup that changed meanwhile": {change: func(_ *testing.T, v *commandstest.Vault, _ string) {
+			v.Edit(func(b *v1beta2.FoundationDBBackup) {
+				b.Spec.SnapshotPeriodSeconds, b.Generation = new(60), b.Generation+1
+			})
+		}, code: exit.ExitConflict, want: "create a new plan: kubectl fdb reconcile --filename "},
+		"a plan of one of them": {change: of("fdbbackup/nightly"), code: exit.ExitUsage, want: "must be PlanList"},
+		"a plan of another resource": {change: func(t *testing.T, _ *commandstest.Vault, path string) {
+			t.Helper()
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var list struct {
+				Kind  string            `json:"kind"`
+				Plans []json.RawMessage `json:"plans"`
+			}
+			if err := json.Unmarshal(text, &list); err != nil {
+				t.Fatal(err)
+			}
+			list.Plans = list.Plans[:1]
+			text, err = json.Marshal(list)
+			if err := errors.Join(err, os.WriteFile(path, text, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}, code: exit.ExitUsage, want: "has no plan for fdbbackup/nightly (nothing was changed)"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := readVault(t)
+			path := v.Planned("reconcile", "-f", together(t))
+			if tc.change != nil {
+				tc.change(t, v, path)
+			}
+			code := v.Run("reconcile", "-f", together(t), "--plan", path, "--yes")
+			if code != tc.code || !strings.Contains(v.Err.String(), tc.want) {
+				t.Errorf("exit code %d: %s", code, &v.Err)
+			}
+			if storage, agents := stored(t, v); (storage == 6) != tc.stored || (agents == 2) != tc.stored || len(v.Changes()) > 0 != tc.stored {
+				t.Errorf("%d storage processes, %d agents, did %v", storage, agents, v.Changes())
+			}
+		})
+	}
+}
+
+func forbidden(name string) error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: v1beta2.GroupVersion.Group, Resource: "foundationdbbackups"}, name, errors.New("the policy"))
+}
+
+// Nothing is stored while any of the changes would be refused.
+func TestNoneOfSeveralResourcesIsStoredWhereOneWouldBeRefused(t *testing.T) {
+	no := "n\n"
+	tests := map[string]struct {
+		given func(v *commandstest.Vault)
+		args  []string
+		code  int
+		want  string
+	}{
+		"the user declines":    {given: func(v *commandstest.Vault) { v.Input = &no }, code: exit.ExitUnconfirmed, want: "declined (nothing was changed)"},
+		"not on a terminal":    {code: exit.ExitUnconfirmed, want: "use --yes"},
+		"a dry run":            {args: []string{"--dry-run"}, code: exit.ExitNo},
+		"a dry run of objects": {args: []string{"--dry-run=server"}, code: exit.ExitNo, want: "fdbbackup/nightly: not checked"},
+		"one is forbidden": {given: func(v *commandstest.Vault) {
+			v.OnStore = func(name string, _ bool) error {
+				if name == "nightly" {
+					return forbidden(name)
+				}
+				return nil
+			}
+		}, args: []string{"--yes"}, code: exit.ExitForbidden, want: "the policy (nothing was changed)"},
+		"a form that lists do not have": {args: []string{"--yes", "-o", "yaml"}, code: exit.ExitUsage, want: "not supported with several resources"},
+		"a name to confirm":             {args: []string{"--yes", "--confirm", "nightly"}, code: exit.ExitUsage, want: "--confirm requires"},
+		"several namespaces":            {args: []string{"--yes", "-f", togetherWith(t, "{name: nightly, namespace: other}")}, code: exit.ExitUsage, want: "carry out those of one namespace at a time"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := readVault(t)
+			if tc.given != nil {
+				tc.given(v)
+			}
+			args := tc.args
+			if !slices.Contains(args, "-f") {
+				args = append([]string{"-f", together(t)}, args...)
+			}
+			code := v.Run(append([]string{"reconcile"}, args...)...)
+			if code != tc.code || !strings.Contains(v.Err.String(), tc.want) {
+				t.Errorf("exit code %d: %s", code, &v.Err)
+			}
+			if n := strings.Count(v.Err.String(), "[y/N]"); n > 1 {
+				t.Errorf("%d questions", n)
+			}
+			if storage, agents := stored(t, v); storage != 3 || agents != 1 || len(v.Changes()) > 0 {
+				t.Errorf("%d storage processes, %d agents, did %v", storage, agents, v.Changes())
+			}
+		})
+	}
+}
+
+// A user learns what is stored, what is not, and how to go on; the same command does the rest.
+func TestAFailureAfterTheFirstOfSeveralWasStoredReportsWhatIs(t *testing.T) {
+	tests := map[string]struct {
+		meanwhile func(v *commandstest.Vault)
+		fails     error
+		code      int
+		want      string
+	}{
+		"the second is refused": {fails: forbidden("nightly"), code: exit.ExitForbidden, want: "the policy"},
+		"the second changed meanwhile": {meanwhile: func(v *commandstest.Vault) {
+			v.Edit(func(b *v1beta2.FoundationDBBackup) {
+				b.Spec.SnapshotPeriodSeconds, b.Generation = new(60), b.Generation+1
+			})
+		}, code: exit.ExitConflict, want: "FoundationDBBackup nightly changed since the plan was made: generation 1, now 2"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v, file := readVault(t), together(t)
+			v.OnStore = func(name string, dryRun bool) error {
+				switch {
+				case dryRun:
+				case name == "nightly":
+					return tc.fails
+				case tc.meanwhile != nil:
+					tc.meanwhile(v)
+				}
+				return nil
+			}
+			code := v.Run("reconcile", "-f", file, "--yes")
+			for _, want := range []string{
+				tc.want, "sample is stored, fdbbackup/nightly is not, and no pass was run",
+				"hint: store the rest, and carry out all: kubectl fdb reconcile --yes --filename " + file,
+			} {
+				if !strings.Contains(v.Err.String(), want) {
+					t.Errorf("%q is missing in\n%s", want, &v.Err)
+				}
+			}
+			storage, agents := stored(t, v)
+			if code != tc.code || storage != 6 || agents != 1 || len(v.Changes()) > 0 || strings.Contains(v.Err.String(), "nothing was changed") {
+				t.Errorf("exit code %d, %d storage processes, %d agents, did %v: %s", code, storage, agents, v.Changes(), &v.Err)
+			}
+			v.OnStore = nil
+			v.Run("reconcile", "-f", file, "--yes")
+			if storage, agents := stored(t, v); storage != 6 || agents != 2 || len(v.Changes()) == 0 {
+				t.Errorf("once more: %d storage processes, %d agents, did %v: %s", storage, agents, v.Changes(), &v.Err)
+			}
+		})
+	}
+}
