@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks, plans or applies a change of a FoundationDB cluster in a pipeline, and comments on a pull request.
+# Checks, plans or applies a change of a FoundationDB cluster in a pipeline, and comments on a pull request or a merge
+# request.
 # docs/pipelines.md describes the variables. Needs kubectl-fdb; comments and plans need jq, comments need curl.
 set -eu
 set +x # a trace would print the token
@@ -13,12 +14,33 @@ mode=${MODE:-}
 cluster=${CLUSTER:-}
 namespace=${NAMESPACE:-}
 plan=${PLAN:-plan.json}
-pull_request=${PULL_REQUEST:-}
 results=${RESULTS:-}
-api_url=${API_URL:-https://api.github.com}
-repository_url=$api_url/repos/${REPOSITORY:-}
 marker="<!-- kubectl-fdb $mode $namespace/$cluster -->"
 
+# forge is where comments are: that of the job, with its address and what it commented on.
+forge=${FORGE:-${GITLAB_CI:+gitlab}}
+forge=${forge:-github}
+if [ "$forge" = gitlab ]; then
+  pull_request=${PULL_REQUEST:-${CI_MERGE_REQUEST_IID:-}}
+  REPOSITORY=${REPOSITORY:-${CI_PROJECT_ID:-}}
+  RUN_URL=${RUN_URL:-${CI_JOB_URL:-}}
+  TOKEN=${TOKEN:-${KUBECTL_FDB_TOKEN:-}}
+  export TOKEN
+  if [ -n "$pull_request" ] && [ -z "$TOKEN" ]; then # a job of a fork has no protected variables
+    echo "warning: merge request $pull_request gets no comment: KUBECTL_FDB_TOKEN is not set" >&2
+    pull_request=
+  fi
+  api_url=${API_URL:-${CI_API_V4_URL:-https://gitlab.com/api/v4}}
+  comments_url=$api_url/projects/$REPOSITORY/merge_requests/$pull_request/notes
+  comment_url=$comments_url changing=PUT
+else
+  pull_request=${PULL_REQUEST:-}
+  api_url=${API_URL:-https://api.github.com}
+  comments_url=$api_url/repos/${REPOSITORY:-}/issues/$pull_request/comments
+  comment_url=$api_url/repos/${REPOSITORY:-}/issues/comments changing=PATCH
+fi
+
+case $forge in github | gitlab) ;; *) fail "invalid forge \"$forge\": must be github or gitlab" ;; esac
 case $mode in check | plan | apply) ;; *) fail "invalid mode \"$mode\": must be check, plan or apply" ;; esac
 case $cluster in '' | -* | *[!a-z0-9.-]*) fail "invalid cluster \"$cluster\": must be the name of a FoundationDBCluster" ;; esac
 case $namespace in -* | *[!a-z0-9-]*) fail "invalid namespace \"$namespace\": must be the name of a namespace" ;; esac
@@ -39,6 +61,7 @@ digest() {
 # result keeps a value for the steps after this one.
 result() {
   if [ -n "$results" ]; then printf %s "$2" >"$results/$1"; fi
+  if [ -n "${DOTENV:-}" ]; then echo "$(echo "$1" | tr a-z- A-Z_)=$2" >>"$DOTENV"; fi
   if [ -n "${GITHUB_OUTPUT:-}" ]; then echo "$1=$2" >>"$GITHUB_OUTPUT"; fi
 }
 
@@ -72,13 +95,18 @@ api() {
   method=$1 url=$2 answer=$3
   shift 3
   printf 'header = "Authorization: Bearer %s"\n' "$TOKEN" |
-    curl --config - --silent --show-error --max-time 60 --request "$method" --header 'Accept: application/vnd.github+json' \
-      --output "$answer" --write-out '%{http_code}' "$@" "$url"
+    curl --config - --silent --show-error --max-time 60 --request "$method" --header 'Accept: application/json' \
+      --header 'Content-Type: application/json' --output "$answer" --write-out '%{http_code}' "$@" "$url"
 }
 
 # author prints the user that the token writes comments as. Tokens of apps, as GitHub Actions has them, may not read
 # /user, and the address of GraphQL on GitHub Enterprise Server has no version.
 author() {
+  if [ "$forge" = gitlab ]; then
+    status=$(api GET "$api_url/user" "$work/viewer") || return 1
+    [ "$status" = 200 ] && jq -er '.username // empty' "$work/viewer" 2>/dev/null
+    return
+  fi
   status=$(api POST "${api_url%/v3}/graphql" "$work/viewer" --data-binary '{"query":"{viewer{login}}"}') || return 1
   [ "$status" = 200 ] && jq -er '.data.viewer.login // empty' "$work/viewer" 2>/dev/null
 }
@@ -92,13 +120,13 @@ own_comments() {
   fi
   page=1
   while true; do
-    status=$(api GET "$repository_url/issues/$pull_request/comments?per_page=100&page=$page" "$work/page") || return 1
+    status=$(api GET "$comments_url?per_page=100&page=$page" "$work/page") || return 1
     if [ "$status" != 200 ]; then
       echo "the comments cannot be listed: HTTP status $status" >&2
       return 1
     fi
     jq -r --arg marker "$marker" --arg login "$login" \
-      '.[] | select(.user.login == $login and ((.body // "") | startswith($marker))) | .id' "$work/page"
+      '.[] | select((.user.login // .author.username) == $login and ((.body // "") | startswith($marker))) | .id' "$work/page"
     if [ "$(jq length "$work/page")" -lt 100 ]; then return 0; fi
     page=$((page + 1))
   done
@@ -108,7 +136,7 @@ own_comments() {
 comment() {
   own_comments >"$work/ids" || return 1
   while read -r id; do
-    status=$(api PATCH "$repository_url/issues/comments/$id" "$work/answer" --data-binary "@$work/body.json") || return 1
+    status=$(api $changing "$comment_url/$id" "$work/answer" --data-binary "@$work/body.json") || return 1
     case $status in
     200) return 0 ;;
     403 | 404) ;; # not to be changed any more, or deleted since
@@ -118,21 +146,22 @@ comment() {
       ;;
     esac
   done <"$work/ids"
-  status=$(api POST "$repository_url/issues/$pull_request/comments" "$work/answer" --data-binary "@$work/body.json") || return 1
+  status=$(api POST "$comments_url" "$work/answer" --data-binary "@$work/body.json") || return 1
   if [ "$status" != 201 ]; then
     echo "the comment cannot be created: HTTP status $status" >&2
     return 1
   fi
 }
 
-# body writes the comment: at most 60,000 characters of the text, of 65,536 that GitHub accepts.
+# body writes the comment: at most 60,000 characters of the text, of 65,536 that GitHub accepts. GitLab executes lines
+# that begin with a slash.
 body() {
   jq -n -c --rawfile text "$work/text" --arg marker "$marker" --arg mode "$mode" --arg cluster "$cluster" --arg title "$title" \
     --arg url "${RUN_URL:-}" --arg sum "$sum" '
     def max: 60000;
     def cut: if length <= max then . else .[:max] | split("\n") | if length > 1 then .[:-1] else . end | join("\n") end;
     (if $url == "" then "the log of the job" else "[the log of the job](\($url))" end) as $log
-    | ($text | split($ENV.TOKEN) | join("***") | sub("\n+\\z"; "") | if $mode == "check" then . else gsub("`{4,}"; "```") end) as $all
+    | ($text | split($ENV.TOKEN) | join("***") | sub("\n+\\z"; "") | if $mode == "check" then gsub("(?<before>^|\n)(?<blanks>[ \t]*)/"; "\(.before)\(.blanks)\\/") else gsub("`{4,}"; "```") end) as $all
     | ($all | cut) as $shown
     | {body: ([
         $marker,

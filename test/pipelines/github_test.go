@@ -30,7 +30,8 @@ type user struct {
 	Login string `json:"login"`
 }
 
-// gitHub has the comments of pull request 12 of orders/infrastructure.
+// gitHub has the comments of pull request 12 of orders/infrastructure. Beside the API of GitHub it has that of GitLab, for
+// the same comments as notes of a merge request of project 4711.
 type gitHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -49,6 +50,11 @@ func newGitHub(t *testing.T) *gitHub {
 	mux.HandleFunc("POST "+repository+"12/comments", g.create)
 	mux.HandleFunc("PATCH "+repository+"comments/{id}", g.update)
 	mux.HandleFunc("POST /graphql", g.viewer)
+	const notes = "/projects/4711/merge_requests/12/notes"
+	mux.HandleFunc("GET "+notes, g.notes)
+	mux.HandleFunc("POST "+notes, g.create)
+	mux.HandleFunc("PUT "+notes+"/{id}", g.update)
+	mux.HandleFunc("GET /user", g.user)
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -72,11 +78,39 @@ func (g *gitHub) viewer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"data":{"viewer":{"login":%q}}}`, bot)
 }
 
+// user is the user of a token of GitLab.
+func (g *gitHub) user(w http.ResponseWriter, _ *http.Request) {
+	if g.unnamed {
+		http.Error(w, `{"error":"insufficient_scope"}`, http.StatusForbidden)
+		return
+	}
+	fmt.Fprintf(w, `{"username":%q}`, bot)
+}
+
 func (g *gitHub) list(w http.ResponseWriter, r *http.Request) {
+	_ = json.NewEncoder(w).Encode(g.page(r))
+}
+
+// page returns one page of the comments.
+func (g *gitHub) page(r *http.Request) []comment {
 	page, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
 	from := min((page-1)*size, len(g.comments))
-	_ = json.NewEncoder(w).Encode(append([]comment{}, g.comments[from:min(from+size, len(g.comments))]...))
+	return append([]comment{}, g.comments[from:min(from+size, len(g.comments))]...)
+}
+
+// notes lists the comments as GitLab does.
+func (g *gitHub) notes(w http.ResponseWriter, r *http.Request) {
+	type note struct {
+		ID     int               `json:"id"`
+		Body   string            `json:"body"`
+		Author map[string]string `json:"author"`
+	}
+	all := []note{}
+	for _, c := range g.page(r) {
+		all = append(all, note{c.ID, c.Body, map[string]string{"username": c.User.Login}})
+	}
+	_ = json.NewEncoder(w).Encode(all)
 }
 
 // text is the body of a request. GitHub accepts 65,536 characters.

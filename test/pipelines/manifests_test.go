@@ -22,13 +22,13 @@ import (
 
 var update = flag.Bool("update", false, "copy pipeline.sh into the manifests")
 
-// The scripts of the Task and the WorkflowTemplate are the last field of their files.
+// The scripts of the Task, the WorkflowTemplate and the job are the last field of their files.
 func TestPipelineManifestsEmbedPipelineSh(t *testing.T) {
 	script, err := os.ReadFile(manifests + "pipeline.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, field := range map[string]string{"tekton/task.yaml": "    script: |\n", "argo-workflows/workflow-template.yaml": "      source: |\n"} {
+	for file, field := range map[string]string{"tekton/task.yaml": "    script: |\n", "argo-workflows/workflow-template.yaml": "      source: |\n", "gitlab/kubectl-fdb.yml": "  - |\n"} {
 		content, err := os.ReadFile(manifests + file)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ type ended struct {
 }
 
 // systems run a job as the manifest of each system describes it.
-var systems = map[string]func(*testing.T, job) ended{"GitHub Actions": onGitHub, "Tekton": onTekton, "Argo Workflows": onArgo}
+var systems = map[string]func(*testing.T, job) ended{"GitHub Actions": onGitHub, "Tekton": onTekton, "Argo Workflows": onArgo, "GitLab CI/CD": onGitLab}
 
 // onEach runs a test on each system.
 func onEach(t *testing.T, test func(t *testing.T, run func(*testing.T, job) ended)) {
@@ -55,8 +55,13 @@ func read(t *testing.T, path string, into any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := yaml.Unmarshal(content, into); err != nil {
-		t.Fatalf("%s: %v", path, err)
+	unmarshal(t, string(content), into)
+}
+
+func unmarshal(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -251,6 +256,42 @@ func onArgo(t *testing.T, j job) ended {
 	values := j.known("workflow.parameters.", w.Spec.Arguments.Parameters)
 	maps.Copy(values, j.known("inputs.parameters.", last.Inputs.Parameters))
 	return j.container(t, last.Script.Source, last.Script.Env, regexp.MustCompile(`\{\{([\w.-]+)\}\}`), values)
+}
+
+// onGitLab runs the script of the hidden job, with the variables that GitLab predefines in a pipeline of a merge request.
+func onGitLab(t *testing.T, j job) ended {
+	t.Helper()
+	var file map[string]struct {
+		Variables map[string]string
+		Script    []string
+		Artifacts struct{ Reports struct{ Dotenv string } }
+	}
+	read(t, manifests+"gitlab/kubectl-fdb.yml", &file)
+	of := file[".kubectl-fdb"]
+	environment := map[string]string{
+		"GITLAB_CI": "true", "CI_API_V4_URL": j.api, "CI_PROJECT_ID": "4711", "KUBECTL_FDB_TOKEN": token,
+		"CI_JOB_URL": "https://github.example.com/orders/infrastructure/actions/runs/4711",
+	}
+	maps.Copy(environment, of.Variables)
+	for name, variable := range map[string]string{
+		"mode": "MODE", "cluster": "CLUSTER", "namespace": "NAMESPACE", "arguments": "ARGUMENTS", "plan-sha256": "PLAN_SHA256",
+		"changes": "CHANGES", "timeout": "TIMEOUT", "reason": "REASON", "pull-request": "CI_MERGE_REQUEST_IID", "token": "KUBECTL_FDB_TOKEN",
+	} {
+		if given, set := j.inputs[name]; set {
+			environment[variable] = given
+		}
+	}
+	outputs := filepath.Join(j.dir, of.Artifacts.Reports.Dotenv)
+	if err := os.RemoveAll(outputs); err != nil {
+		t.Fatal(err)
+	}
+	result := j.shell(t, environment, "sh", "-c", strings.Join(of.Script, "\n"))
+	content, _ := os.ReadFile(outputs)
+	for line := range strings.Lines(string(content)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		result.results[strings.ReplaceAll(strings.ToLower(name), "_", "-")] = value
+	}
+	return result
 }
 
 // failure is what the fake writes to stderr.
