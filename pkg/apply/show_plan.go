@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
@@ -30,6 +29,8 @@ type PlanOptions struct {
 	AtMost []planned.Limit
 	// Simulate is how many simulations with random failures to add.
 	Simulate int
+	// Prune adds what the deletion of resources would do that the manifests do not have.
+	Prune bool
 }
 
 // Planned returns the options of a dry run that is printed as shows asks.
@@ -109,7 +110,17 @@ func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
 	}
 	first := all[0]
 	e.Run.About = first.Key
-	if err := first.printed().printAll(e, e.Metadata(first.ResourceKind.Named(first.Key)), views); err != nil {
+	list := planned.NewPlanList(e.Metadata(first.ResourceKind.Named(first.Key)), views)
+	if first.printed().Prune {
+		var err error
+		if list.Pruned, err = pruned(ctx, e, all); err != nil {
+			return exit.CauseOf(ctx, err)
+		}
+		if len(list.Pruned) > 0 {
+			ends = append(ends, exit.AnswerError{Code: exit.ExitNo})
+		}
+	}
+	if err := first.printed().printAll(e, list); err != nil {
 		return err
 	}
 	if first.DryRun == DryRunServer {
@@ -133,16 +144,17 @@ func tryOutAll(ctx context.Context, runs []Run, views []planned.PlanView) error 
 	return MostSignificant(ends)
 }
 
-func (o PlanOptions) printAll(env *session.Env, m inspect.Metadata, views []planned.PlanView) error {
-	all := format.Printable{Document: planned.NewPlanList(m, views), Table: func(io.Writer) error {
-		for _, view := range views {
+func (o PlanOptions) printAll(env *session.Env, list planned.PlanListView) error {
+	all := format.Printable{Document: list, Table: func(w io.Writer) error {
+		for _, view := range list.Plans {
 			if err := format.Plan(env, o.Flags, view, subjectsOf(view)); err != nil {
 				return err
 			}
 		}
+		format.Pruned(env, w, list.Pruned)
 		return nil
 	}}
-	for _, view := range views {
+	for _, view := range list.Plans {
 		all.Names = append(all.Names, subjectsOf(view)...)
 	}
 	return o.Print(env.Out, all)

@@ -88,7 +88,7 @@ func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *re
 func CarryOutAll(ctx context.Context, e *session.Env, o ReconcileOptions, all []Keyed) (err error) {
 	several := len(all) > 1
 	switch {
-	case o.dry() && several:
+	case o.dry() && (several || o.printed().Prune):
 		return planAll(ctx, e, all)
 	case o.dry():
 		return CarryOut(ctx, e, all[0].Key, all[0].Change)

@@ -41,6 +41,20 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	return nil
 }
 
+// WritePruned prints the resources that manifests do not have any more, with what their deletion would do.
+func WritePruned(w io.Writer, all []planned.Pruned, o PlanOptions) {
+	for _, p := range all {
+		by := ""
+		if p.AppliedBy != "" {
+			by = ", applied by " + p.AppliedBy
+		}
+		layout.Line(w, "%s %s  not in the manifests%s; this command deletes nothing, and its deletion would mean:", o.in(red, "-"), p.Resource, by)
+		for _, line := range p.Consequences() {
+			layout.Entry(w, "    ", line)
+		}
+	}
+}
+
 // remarks prints what matters beside the changes: rules of the namespace and the spec, and what kept the plan from being
 // made.
 func (o PlanOptions) remarks(w io.Writer, v planned.PlanView) {

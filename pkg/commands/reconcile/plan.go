@@ -89,6 +89,7 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 	cmd.Flags().StringVar(&limit, "at-most", "", "limits of the totals of the forecast, above which the exit code is 4, such as recoveries=2,movedBytes=100Gi,groupsRemoved=0,seconds=1h; an unknown total counts as exceeded")
 	flags.Output(cmd, &shows.Flags)
 	f.add(cmd, "to plan as if it were stored")
+	cmd.Flags().BoolVar(&shows.Prune, "prune", false, "If true, also print what the deletion of resources would do that the namespaces have and the directory of -f or -k does not")
 	return cmd
 }
 
@@ -108,6 +109,9 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	}
 	if err := f.check(); err != nil {
 		return err
+	}
+	if shows.Prune && (f.files.Kustomization == "" && !f.files.Directory() || len(args) > 0 || o.Name != "") {
+		return exit.Usagef("--prune requires -f DIRECTORY or -k, and conflicts with a name: all other resources would count as removed")
 	}
 	if f.given() {
 		return carryOutProposed(ctx, f, o.Planned(shows), env, args)

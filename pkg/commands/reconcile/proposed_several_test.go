@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -254,5 +257,59 @@ func TestAFailureAfterTheFirstOfSeveralWasStoredReportsWhatIs(t *testing.T) {
 				t.Errorf("once more: %d storage processes, %d agents, did %v: %s", storage, agents, v.Changes(), &v.Err)
 			}
 		})
+	}
+}
+
+// directory is a directory with the manifest of the cluster alone.
+func directory(t *testing.T) string {
+	t.Helper()
+	return filepath.Dir(manifest(t, grown))
+}
+
+func TestAPlanWithPruneShowsWhatDeletionWouldDo(t *testing.T) {
+	v := readVault(t)
+	v.Edit(func(b *v1beta2.FoundationDBBackup) { b.Spec.DeletionPolicy = new(v1beta2.BackupDeletionPolicyCleanup) })
+	other := v.Cluster.Resource.DeepCopy()
+	other.Name, other.UID, other.Annotations = "orders", "2", map[string]string{corev1.LastAppliedConfigAnnotation: "{}"}
+	of := metav1.ObjectMeta{Namespace: "fdb", OwnerReferences: []metav1.OwnerReference{{UID: "2"}}}
+	v.Objects = append(v.Objects, other)
+	for name, policy := range map[string]corev1.PersistentVolumeReclaimPolicy{"a": corev1.PersistentVolumeReclaimDelete, "b": corev1.PersistentVolumeReclaimRetain, "c": ""} {
+		pod, claim := &corev1.Pod{ObjectMeta: of}, &corev1.PersistentVolumeClaim{ObjectMeta: of, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "pv-" + name}}
+		pod.Name, claim.Name = name, name
+		v.Objects = append(v.Objects, pod, claim)
+		if policy != "" {
+			v.Objects = append(v.Objects, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + name}, Spec: corev1.PersistentVolumeSpec{PersistentVolumeReclaimPolicy: policy}})
+		}
+	}
+	if code := v.Run("plan", "-f", directory(t), "--prune"); code != exit.ExitNo {
+		t.Errorf("exit code %d: %s", code, &v.Err)
+	}
+	inOrder(
+		t, v.Out.String(), "- orders  not in the manifests, applied by kubectl; this command deletes nothing",
+		"1 volume is deleted with all data (reclaim policy Delete): pv-a", "1 volume has an unknown reclaim policy (not found), and may be deleted with all data: pv-c",
+		"1 volume is retained (reclaim policy Retain): pv-b", "3 pods and 3 PVCs are deleted",
+		"- fdbbackup/nightly", "a pass deletes its data (spec.deletionPolicy is cleanup)", "- fdbrestore/again",
+	)
+	var list struct {
+		Pruned []struct{ Resource string }
+	}
+	v.Run("plan", "-f", directory(t), "--prune", "-o", "json")
+	if err := json.Unmarshal(v.Out.Bytes(), &list); err != nil || len(list.Pruned) != 3 {
+		t.Errorf("%v: %+v", err, list)
+	}
+	if code := v.Run("plan", "-f", directory(t), "-o", "json"); code != exit.ExitNo || strings.Contains(v.Out.String(), "pruned") {
+		t.Errorf("without --prune: exit code %d: %s", code, &v.Out)
+	}
+}
+
+// A file alone is no list of all that there is to be.
+func TestPruneRequiresADirectory(t *testing.T) {
+	for name, args := range map[string][]string{
+		"a file": {"-f", manifest(t, grown)}, "a name": {"sample", "-f", directory(t)}, "single fields": {"sample", "--set", "processCounts.storage=6"}, "nothing": {"sample"},
+	} {
+		v := readVault(t)
+		if code := v.Run(append([]string{"plan", "--prune"}, args...)...); code != exit.ExitUsage || !strings.Contains(v.Err.String(), "--prune requires -f DIRECTORY or -k") {
+			t.Errorf("%s: exit code %d: %s", name, code, &v.Err)
+		}
 	}
 }

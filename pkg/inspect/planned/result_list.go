@@ -11,6 +11,8 @@ import (
 type PlanListView struct {
 	inspect.Document
 	Plans []PlanView `json:"plans"`
+	// Pruned are the resources that the manifests do not have any more; absent without --prune.
+	Pruned []Pruned `json:"pruned,omitempty"`
 }
 
 // NewPlanList makes the list of plans that were made one after the other. It is as old as the

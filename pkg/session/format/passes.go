@@ -125,6 +125,11 @@ func Plan(env *session.Env, o Flags, v planned.PlanView, names []string) error {
 	}})
 }
 
+// Pruned prints the resources that manifests do not have any more, with what their deletion would do.
+func Pruned(env *session.Env, w io.Writer, all []planned.Pruned) {
+	ui.WritePruned(w, all, ui.PlanOptions{Paint: env.Paint(w)})
+}
+
 // Sections are the output about several resources, with a header whenever the resource changes.
 type Sections struct {
 	w    io.Writer

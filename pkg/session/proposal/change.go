@@ -169,8 +169,22 @@ func (p Proposer) live(ctx context.Context, o *unstructured.Unstructured) (found
 // managerOf returns the field manager that has applied the spec on the server; empty where none has, or kubectl apply has
 // recorded a manifest, which it compares by itself.
 func managerOf(live *unstructured.Unstructured) string {
-	if live == nil || live.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != "" {
+	if live == nil {
 		return ""
+	}
+	if by := AppliedBy(live); by != byKubectl {
+		return by
+	}
+	return ""
+}
+
+// byKubectl is who has applied a resource with the record of its manifest.
+const byKubectl = "kubectl"
+
+// AppliedBy returns who has applied the manifest of a resource: kubectl, or a field manager on the server; empty for neither.
+func AppliedBy(live client.Object) string {
+	if live.GetAnnotations()[corev1.LastAppliedConfigAnnotation] != "" {
+		return byKubectl
 	}
 	for _, entry := range live.GetManagedFields() {
 		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && ownsSpec(entry) {

@@ -39,6 +39,15 @@ type Files struct {
 // Given reports whether any are named.
 func (f Files) Given() bool { return len(f.Names) > 0 || f.Kustomization != "" }
 
+// Directory reports whether all of the names are directories, which have all manifests of their resources.
+func (f Files) Directory() bool {
+	isNone := func(name string) bool {
+		info, err := os.Stat(name)
+		return err != nil || !info.IsDir()
+	}
+	return len(f.Names) > 0 && !slices.ContainsFunc(f.Names, isNone)
+}
+
 // Manifest is a resource as its author wrote it.
 type Manifest struct {
 	Object *unstructured.Unstructured
