@@ -47,7 +47,7 @@ func printed(t *testing.T, v planned.PlanView, o ui.PlanOptions) string {
 	return out.String()
 }
 
-// onThePage is the upgrade whose plan is in docs/reconcile.md.
+// onThePage is the upgrade whose plan is in docs/plan.md.
 const onThePage = "patch version, split image"
 
 func TestThePlanOfAnUpgradeOf16ProcessGroupsFits40Lines(t *testing.T) {
@@ -77,9 +77,9 @@ func TestThePlanOfAnUpgradeOf16ProcessGroupsFits40Lines(t *testing.T) {
 			}
 			golden.RequireEqual(t, text)
 			if name == onThePage {
-				page, err := os.ReadFile("../../docs/reconcile.md")
+				page, err := os.ReadFile("../../docs/plan.md")
 				if err != nil || !strings.Contains(string(page), "```\n"+text+"```\n") {
-					t.Errorf("docs/reconcile.md shows another plan: %v", err)
+					t.Errorf("docs/plan.md shows another plan: %v", err)
 				}
 			}
 		})

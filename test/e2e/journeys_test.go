@@ -74,14 +74,17 @@ var journeys = map[string]journey{
 		},
 	},
 	"docs/reconcile.md": {
+		prepare:  up(counts),
+		codes:    map[string][]int{"kubectl fdb reconcile sample-cluster": {asksAUser}},
+		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --yes --watch": endless},
+	},
+	"docs/plan.md": {
 		prepare: withAManifest,
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster":    {asksAUser},
 			"kubectl fdb plan -f sample-cluster.yaml": {1}, "kubectl fdb plan -f sample-cluster.yaml -o json > plan.json": {1},
 			"kubectl fdb plan sample-cluster --set version=7.4.6": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate 5": {1},
 			"kubectl fdb reconcile sample-cluster --plan plan.json --yes": {waits},
 		},
-		leaveOut: map[string]string{"kubectl fdb reconcile sample-cluster --yes --watch": endless},
 	},
 	"docs/backup.md": {
 		prepare: up(counts),

@@ -26,7 +26,7 @@ func NewPlan(env *session.Env) *cobra.Command {
 		limit string
 	)
 	cmd := declare.Command(declare.Declaration{
-		Effect: declare.Reads, Group: declare.Management, Pages: []string{"reconcile.md#plan"}, Dumps: true,
+		Effect: declare.Reads, Group: declare.Management, Pages: []string{"plan.md"}, Dumps: true,
 		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
 		},
