@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/declare"
@@ -23,6 +25,7 @@ import (
 	clusterstages "github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/cluster"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 )
 
 func newCanReconcile(env *session.Env) *cobra.Command {
@@ -106,8 +109,9 @@ func newCanUpgrade(env *session.Env) *cobra.Command {
 		Short: "Check whether the database can be upgraded now",
 		Long: `Check whether the database can be upgraded to another version now, and whether its clients
 support that version. The checks are those of a pass before it creates anything of the new
-version. In addition it names known facts about the change, each with its source, and
-refuses those by which encrypted backups could not be restored.
+version, and whether its spec would be accepted, as plan --set version=VERSION plans it. In
+addition it names known facts about the change, each with its source, and refuses those by
+which encrypted backups could not be restored.
 
 Exit code 0: yes. 1: no. 8: unknown.`,
 		Example: `  # Check whether clients would lose the connection after an upgrade
@@ -140,8 +144,35 @@ func canUpgrade(ctx context.Context, e *session.Env, f inspect.Facts, version st
 		in.Notes = append(in.Notes, "the cluster already runs "+version+", the version in its spec")
 		return nil
 	}
-	in.Do = []string{e.Kubectl("patch", "fdb", cluster.Name, "--type", "merge", "-p", fmt.Sprintf(`{"spec":{"version":%q}}`, version))}
+	stored, err := specStored(ctx, e, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}, "version="+version)
+	if err != nil {
+		return err
+	}
+	in.Checks = append(in.Checks, lists.About("", []plan.Check{stored})...)
+	in.Do = []string{e.Command("plan", cluster.Name, "--set", "version="+version), e.Command("reconcile", cluster.Name, "--set", "version="+version, "--wait")}
 	return nil
+}
+
+// specStored is the check whether the API server and a pass would accept a spec after a change, as plan --set asks it.
+func specStored(ctx context.Context, e *session.Env, key types.NamespacedName, set string) (plan.Check, error) {
+	c := plan.Check{ID: plan.CheckSpecValid, Question: "is the spec valid with " + set + "?", OK: true, Evidence: "no pass refuses it"}
+	edits, err := proposal.Edits([]string{set}, nil)
+	if err != nil {
+		return c, err
+	}
+	api, err := e.Client()
+	if err != nil {
+		return c, err
+	}
+	p := proposal.Proposer{Client: api, Offline: session.IsDumped(e), FieldManager: live.FieldManager}
+	change, err := p.Edits(ctx, "FoundationDBCluster", key, edits, "--set "+set)
+	if err == nil {
+		_, err = apply.ReconcileOptions{}.For(e, change)
+	}
+	if refused, is := errors.AsType[*exit.Error](err); is && refused.Code == exit.ExitUsage {
+		c.OK, c.Evidence, err = false, "invalid: "+strings.ReplaceAll(exit.Explain(refused), "\n", "; "), nil
+	}
+	return c, err
 }
 
 // upgradeFacts adds the facts about a change of the version, and a refusal for each by which a

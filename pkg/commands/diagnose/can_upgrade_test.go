@@ -119,3 +119,45 @@ func TestCanUpgradeReportsOnlyFactsNewInTheTargetVersion(t *testing.T) {
 		t.Errorf("a fact of both versions is named: %s", &g.Out)
 	}
 }
+
+// Two commands that answer the same question agree: the plan of the version, and whether it can be upgraded.
+func TestCanUpgradeRefusesWhatThePlanOfTheVersionRefuses(t *testing.T) {
+	tagged := func(g *commandstest.Given) {
+		g.Cluster.Resource.Spec.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{Tag: "7.3.79"}}
+	}
+	tests := map[string]struct {
+		given func(*commandstest.Given)
+		to    string
+		yes   bool
+	}{
+		"a patch release":            {to: "7.3.80", yes: true},
+		"a tag of the old version":   {given: tagged, to: "7.3.80"},
+		"a minor version":            {to: "7.4.6", yes: true},
+		"a downgrade of two numbers": {to: "7.1.57"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := commandstest.Healthy(t)
+			g.Proposes = true
+			if tc.given != nil {
+				tc.given(g)
+			}
+			can := g.Run("can", "upgrade", "sample", "--to", tc.to)
+			answer := g.Out.String()
+			g.Run("plan", "sample", "--set", "version="+tc.to, "-o", "json")
+			var of struct {
+				Holds []struct{ ManualIntervention bool }
+			}
+			if err := json.Unmarshal(g.Out.Bytes(), &of); err != nil {
+				t.Fatal(err)
+			}
+			blocked := slices.ContainsFunc(of.Holds, func(h struct{ ManualIntervention bool }) bool { return h.ManualIntervention })
+			if (can == exit.ExitDone) != tc.yes || blocked == tc.yes {
+				t.Errorf("can: exit code %d, the plan is blocked: %t\n%s\n%s%s", can, blocked, answer, &g.Out, &g.Err)
+			}
+			if tc.yes && !strings.Contains(answer, "kubectl fdb plan sample --set version="+tc.to) {
+				t.Errorf("no plan is suggested: %s", answer)
+			}
+		})
+	}
+}
