@@ -1,46 +1,58 @@
 package dashboard_test
 
 import (
-	"context"
-	"sync/atomic"
+	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
-// keptOpen is a session that counts the fdbcli that stay open.
-type keptOpen struct {
-	session.Session
-	open, opened *atomic.Int32
+func TestTheDashboardShellUsesTheNamespaceAndContextOfTheCluster(t *testing.T) {
+	reads := dashboard.NewScreenReads(commandstest.NewGiven(t).Environment(), "fdb")
+	tests := map[string]struct {
+		cluster string
+		want    string
+	}{
+		"a cluster of the namespace": {"sample", "kubectl exec -it pod-1 --container foundationdb --namespace fdb --context test -- sh"},
+		"one of another namespace":   {"shop/orders", "kubectl exec -it pod-1 --container foundationdb --namespace shop --context test -- sh"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(reads.Shell(tc.cluster, "pod-1").Args, " "); got != tc.want {
+				t.Error(got)
+			}
+		})
+	}
 }
 
-func (k keptOpen) KeepOpen() (end func()) {
-	k.open.Add(1)
-	k.opened.Add(1)
-	return func() { k.open.Add(-1) }
+func TestTheDashboardYAMLViewShowsTheStoredObject(t *testing.T) {
+	g := commandstest.Up(t)
+	reads := dashboard.NewScreenReads(g.Environment(), "fdb")
+	text, err := reads.YAML(t.Context(), entries.Object{Cluster: "sample"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"kind: FoundationDBCluster", "name: sample", "processGroups:"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if lines := strings.Split(text, "\n"); slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "managedFields") }) {
+		t.Error("managed fields are shown")
+	}
+	if _, err := reads.YAML(t.Context(), entries.Object{Cluster: "other"}); err == nil {
+		t.Error("a cluster that does not exist has YAML")
+	}
 }
 
-func (keptOpen) PollDatabase(context.Context) (*fdb.Status, bool) { return nil, false }
-
-func TestTheDashboardKeepsOneFdbcliOpenUntilItEnds(t *testing.T) {
-	commandstest.Gaze(t, func(g *commandstest.Gazed) {
-		var open, opened atomic.Int32
-		connect := g.Connect
-		g.Connect = func() (session.Session, error) {
-			s, err := connect()
-			return keptOpen{s, &open, &opened}, err
-		}
-		_, end := g.Follow(2 * time.Second)
-		g.After(20 * time.Second)
-		if open.Load() != 1 {
-			g.T.Errorf("%d fdbcli are open, want 1", open.Load())
-		}
-		end()
-		if open.Load() != 0 || opened.Load() != 1 {
-			g.T.Errorf("%d fdbcli are open at the end, and %d were opened", open.Load(), opened.Load())
-		}
-	})
+func TestTheDashboardYAMLViewHasNoPlantedSecret(t *testing.T) {
+	g := commandstest.Up(t)
+	commandstest.PlantedSpec(g.Cluster.Resource)
+	text, err := dashboard.NewScreenReads(g.Environment(), "fdb").YAML(t.Context(), entries.Object{Cluster: "sample"})
+	if found := commandstest.Exposed(text); err != nil || found != "" || !strings.Contains(text, "(hidden)") {
+		t.Errorf("%v, %s", err, found)
+	}
 }
