@@ -82,6 +82,9 @@ func runExamples(t *testing.T, text string) {
 	t.Helper()
 	v := commandstest.NewVault(t)
 	v.Answers(admin.Result{}, nil)
+	if strings.Contains(text, "--contexts") {
+		v.Sites = commandstest.OverSites(t, "dc1", "dc2", "dc3").Sites
+	}
 	rule := v1beta2.TaintReplacementOption{Key: new("example.com/maintenance"), DurationInSeconds: new(int64(60))}
 	v.Cluster.Resource.Spec.AutomationOptions.Replacements.TaintReplacementOptions = []v1beta2.TaintReplacementOption{rule}
 	v.Cluster.Taints = map[string][]corev1.Taint{v.Cluster.Nodes[0]: {{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoSchedule}}}

@@ -29,10 +29,24 @@ type Metadata struct {
 	Namespace string `json:"namespace,omitempty"`
 	// Context is the kubeconfig context; empty when the kubeconfig has none.
 	Context string `json:"context,omitempty"`
+	// Site is which of the sites of the database the facts are of; empty where a command reads one resource.
+	Site string `json:"site,omitempty"`
 	// Tool is the program and its version.
 	Tool string `json:"tool"`
 	// RunID is the same in all output and actions of one run of the program.
 	RunID string `json:"runId"`
+}
+
+// Subject names the resource of a document: its namespace and name, after its site where there are several.
+func (m Metadata) Subject() string {
+	name := m.Namespace + "/" + m.Cluster
+	switch {
+	case m.Site != "" && m.Cluster == "":
+		return "site " + m.Site
+	case m.Site != "":
+		return "site " + m.Site + ": " + name
+	}
+	return name
 }
 
 // Source is where a fact comes from.

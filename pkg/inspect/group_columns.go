@@ -34,6 +34,7 @@ func (v GroupListView) List() list.Table {
 
 // GroupColumns are the columns of process groups.
 var GroupColumns = []list.Column[GroupRow]{
+	{Title: "SITE", Meaning: "Site of the database, with --contexts or --sites", Place: list.Optional, Cell: func(_ list.At, g GroupRow) list.Cell { return list.Text(g.Site) }},
 	{Title: "CLUSTER", Meaning: "Namespace and name of its cluster, in a list of several", Min: 16, Place: list.Optional, Cell: func(_ list.At, g GroupRow) list.Cell {
 		if g.Cluster == "" {
 			return list.Text("")

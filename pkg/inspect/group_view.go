@@ -20,6 +20,8 @@ import (
 type GroupListView struct {
 	Document
 	Items []GroupView `json:"items"`
+	// Unread are the sites that cannot be read; absent where all items are of one API server, or all sites were read.
+	Unread []UnreadSite `json:"unread,omitempty"`
 }
 
 // NewGroupsOfAll makes the document of the process groups of several clusters.
@@ -30,10 +32,10 @@ func NewGroupsOfAll(m Metadata, now time.Time) GroupListView {
 // Add adds those of one cluster.
 func (v *GroupListView) Add(one GroupListView) {
 	for _, warning := range one.Warnings {
-		v.Warnings = append(v.Warnings, one.Metadata.Namespace+"/"+one.Metadata.Cluster+": "+warning)
+		v.Warnings = append(v.Warnings, one.Metadata.Subject()+": "+warning)
 	}
 	for _, g := range one.Items {
-		g.Namespace, g.Cluster = one.Metadata.Namespace, one.Metadata.Cluster
+		g.Site, g.Namespace, g.Cluster = one.Metadata.Site, one.Metadata.Namespace, one.Metadata.Cluster
 		v.Items = append(v.Items, g)
 	}
 }
@@ -54,7 +56,8 @@ func (v *GroupListView) Complete(nodes NodeListView) {
 
 // GroupView is one process group.
 type GroupView struct {
-	// Namespace and Cluster are only there in lists of several clusters.
+	// Site is only there in lists of several sites; Namespace and Cluster in lists of several clusters.
+	Site      string `json:"site,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	Cluster   string `json:"cluster,omitempty"`
 

@@ -13,6 +13,10 @@ import (
 type StatusListView struct {
 	Document
 	Items []StatusView `json:"items"`
+	// Unread are the sites that cannot be read; absent where all items are of one API server, or all sites were read.
+	Unread []UnreadSite `json:"unread,omitempty"`
+	// Differences are the settings of the database in which the specs of the sites contradict each other; absent without any.
+	Differences []string `json:"differences,omitempty"`
 }
 
 // NewStatusListView makes the document.
@@ -25,13 +29,18 @@ func (v StatusListView) List() list.Table {
 	rows := make([]ClusterRow, len(v.Items))
 	for i := range v.Items {
 		m := v.Items[i].Metadata
-		rows[i] = ClusterRow{Namespace: m.Namespace, Name: m.Cluster, Status: &v.Items[i]}
+		rows[i] = ClusterRow{Site: m.Site, Namespace: m.Namespace, Name: m.Cluster, Status: &v.Items[i]}
+	}
+	for _, u := range v.Unread {
+		rows = append(rows, ClusterRow{Site: u.Site, Namespace: u.Namespace, Name: u.Cluster, Unread: u.Reason})
 	}
 	return list.Of(ClusterColumns, rows)
 }
 
 // ClusterRow is one cluster of a list.
 type ClusterRow struct {
+	// Site is empty where all rows are of one API server.
+	Site            string
 	Namespace, Name string
 	// Status is the last one that was read; nil before the first.
 	Status *StatusView
@@ -44,6 +53,7 @@ type ClusterRow struct {
 
 // ClusterColumns are the columns of clusters.
 var ClusterColumns = []list.Column[ClusterRow]{
+	{Title: "SITE", Meaning: "Site of the database, with --contexts or --sites", Place: list.Optional, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Site) }},
 	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Namespace) }},
 	{Title: "NAME", Meaning: "Name of the cluster", Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.Name).In(c.Tone().OfID()) }},
 	{Title: "VERSION", Meaning: "Version that the database runs", Drop: 5, Cell: func(_ list.At, c ClusterRow) list.Cell {
@@ -113,6 +123,7 @@ var ClusterColumns = []list.Column[ClusterRow]{
 	{Title: "PAUSED", Meaning: "Whether spec.skip excludes the cluster from passes", Typical: 6, Drop: 22, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.yesNo(func(v StatusView) *bool { return &v.Reconciliation.Skip })
 	}},
+	{Title: "UNREAD", Meaning: "Why the site cannot be read, with --contexts or --sites", Min: 20, Place: list.Optional, Below: true, Cell: func(_ list.At, c ClusterRow) list.Cell { return list.Text(c.unreadSite()) }},
 	{Title: "HEALTH", Meaning: "Summary of the status, or why the cluster cannot be read", Typical: 40, Min: 20, Drop: 1, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell { return c.healthCell() }},
 }
 
@@ -143,8 +154,19 @@ func (c ClusterRow) Tone() list.Tone {
 	}
 }
 
+// unreadSite is why a site cannot be read; empty for a cluster that is not one of several sites.
+func (c ClusterRow) unreadSite() string {
+	if c.Site == "" {
+		return ""
+	}
+	return c.Unread
+}
+
 func (c ClusterRow) stateCell() list.Cell {
-	if c.Unread != "" {
+	switch {
+	case c.unreadSite() != "":
+		return list.Text("unread").In(c.Tone())
+	case c.Unread != "":
 		return list.Text(StateUnknown).In(c.Tone())
 	}
 	return c.of(StatusView.Cell).In(c.Tone())

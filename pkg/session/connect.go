@@ -69,6 +69,7 @@ func openByFlags(e *Env) {
 	e.Follow = e.Connection().openFollower
 	e.Tool = e.Connection().openTool
 	e.Logs = e.Connection().openLogs
+	e.Elsewhere = e.Connection().openElsewhere
 }
 
 // Inside returns an environment for a whole command line that runs within another command: with flags
@@ -78,7 +79,7 @@ func Inside(e *Env, streams genericiooptions.IOStreams) *Env {
 	other := &Env{
 		IOStreams: streams, Kube: genericclioptions.NewConfigFlags(true), Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, Random: e.Random, Holder: e.Holder, RunID: e.RunID,
 		IsTerminal: func(stream any) bool { return stream == any(e.In) && e.IsTerminal(e.In) }, within: e,
-		Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs,
+		Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Elsewhere: e.Elsewhere, Tool: e.Tool, Logs: e.Logs,
 	}
 	*other.Kube.KubeConfig = text(e.Kube.KubeConfig)
 	if e.byFlags {
@@ -305,7 +306,10 @@ func (e Connection) CloseDirect() {
 	for _, d := range e.direct {
 		_ = d.Close() // what remains are temporary files without secrets
 	}
-	e.direct = nil
+	for _, other := range e.places {
+		other.Connection().CloseDirect()
+	}
+	e.direct, e.places = nil, nil
 }
 
 func (e Connection) openFollower(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (Follower, error) {

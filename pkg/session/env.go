@@ -63,6 +63,9 @@ type Env struct {
 	// with why something cannot be watched. Replaced in tests.
 	Follow func(key types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (Follower, error)
 
+	// Elsewhere opens the API server of another kubeconfig context. Replaced in tests.
+	Elsewhere func(p Place) *Env
+
 	// Tool opens a runner of programs in a container of a pod. Replaced in tests.
 	Tool func(pod *corev1.Pod, container string) (admin.Transport, error)
 	// Logs opens the logs of a pod. Replaced in tests.
@@ -76,6 +79,8 @@ type Env struct {
 	Observer *RunObserver
 
 	Global GlobalFlags
+	// Site is the place among several that the environment is of; empty for the only one.
+	Site string
 	// Run is what changes while the command runs.
 	Run Run
 
@@ -85,6 +90,7 @@ type Env struct {
 	byFlags bool               // what is opened is what Kube and Global select
 	dumped  *Dumped            // what is read instead of the API server and pods; nil for these
 	direct  []*direct.Database // native transports that were opened; guarded by mu
+	places  []*Env             // environments of other contexts that were opened; guarded by mu
 
 	mu         sync.Mutex // guards spoken, and keeps lines whole
 	lastOutput time.Time  // when progress was last printed
@@ -171,7 +177,7 @@ type Follower interface {
 // several.
 func (e *Env) Metadata(key types.NamespacedName) inspect.Metadata {
 	return inspect.Metadata{
-		Cluster: key.Name, Namespace: key.Namespace, Context: e.Connection().ContextName(),
+		Cluster: key.Name, Namespace: key.Namespace, Context: e.Connection().ContextName(), Site: e.Site,
 		Tool: "kubectl-fdb " + Version, RunID: e.RunID,
 	}
 }
@@ -221,7 +227,7 @@ func IsDumped(e *Env) bool { return e.dumped != nil }
 func (e *Env) Beside(output io.Writer) *Env {
 	other := &Env{
 		Kube: e.Kube, Clock: e.Clock, ServerTime: e.ServerTime, Getenv: e.Getenv, IsTerminal: func(any) bool { return false }, Random: e.Random, Holder: e.Holder,
-		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped,
+		RunID: e.RunID, Client: e.Client, Connect: e.Connect, ConnectBackup: e.ConnectBackup, ConnectRestore: e.ConnectRestore, Follow: e.Follow, Elsewhere: e.Elsewhere, Tool: e.Tool, Logs: e.Logs, dumped: e.dumped, Site: e.Site,
 		Global: GlobalFlags{Color: ColorNever, Verbose: e.Global.Verbose, Templates: TemplateRestrictions(e), typed: e.Global.typed}, Run: Run{Started: true},
 	}
 	other.In, other.Out, other.ErrOut, other.namespace = e.In, output, output, e.namespace

@@ -48,6 +48,8 @@ type ClusterReader struct {
 	Asks plan.Facet
 	// Within is how long the tools may take together; 0 means ViewLimit.
 	Within time.Duration
+	// Shared is where readers of several resources of one database have its status from; nil for a resource alone.
+	Shared *SharedDatabase
 	// More reads additional facts for the user; nil for none.
 	More func(context.Context, Reader, *plan.Snapshot) error
 }
@@ -110,7 +112,7 @@ func (o ClusterReader) ask(ctx context.Context, conn Session, into *plan.Snapsho
 	if asks == 0 {
 		asks = askPods
 	}
-	if err := conn.Observe(ctx, into, asks); err != nil || o.More == nil {
+	if err := o.Shared.observe(ctx, conn, into, asks); err != nil || o.More == nil {
 		return err
 	}
 	return o.More(ctx, conn, into)

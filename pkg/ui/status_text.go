@@ -59,14 +59,31 @@ func StatusSections() []string {
 // and the age of its facts.
 func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	p := &page{w: w, o: o}
-	color := colorOf(string(v.State))
+	p.head(o.in(bold, v.Metadata.Subject()), v)
+	p.picture(o.Map)
+	p.sections(v, func(string) bool { return true })
+	return p.err
+}
+
+// sections prints the requested sections of which a function is true; without a request all of these, or none below a map.
+func (p *page) sections(v inspect.StatusView, of func(name string) bool) {
+	for _, s := range statusSections {
+		if of(s.name) && (p.o.Sections == nil && p.o.Map == nil || slices.Contains(p.o.Sections, s.name)) {
+			s.print(p, v)
+		}
+	}
+}
+
+// head prints the sentence about a cluster below its title, and what explains it.
+func (p *page) head(title string, v inspect.StatusView) {
+	o, color := p.o, colorOf(string(v.State))
 	switch {
 	case v.Replacing != nil:
 		color = cyan
 	case v.StopsClients():
 		color = red
 	}
-	p.printf("%s\n", o.in(bold, v.Metadata.Namespace+"/"+v.Metadata.Cluster))
+	p.printf("%s\n", title)
 	p.printf("%s\n", o.in(color, v.Summary))
 	if running := v.Locks.Operation; running != nil && running.Active {
 		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
@@ -80,13 +97,6 @@ func WriteStatus(w io.Writer, v inspect.StatusView, o StatusOptions) error {
 	for _, warning := range v.Warnings {
 		p.entry(o.in(yellow, "warning:")+" ", warning)
 	}
-	p.picture(o.Map)
-	for _, s := range statusSections {
-		if o.Sections == nil && o.Map == nil || slices.Contains(o.Sections, s.name) {
-			s.print(p, v)
-		}
-	}
-	return p.err
 }
 
 // page prints sections and keeps the first error.

@@ -67,7 +67,7 @@ const maxHeadline = 240
 // headline prints the summary and the first command, which gets a line of its own where both do
 // not fit on one.
 func (p *whyPage) headline(v why.Report) {
-	text := layout.Clean(v.Metadata.Namespace + "/" + v.Metadata.Cluster + ": " + whyReportHeadline(v)) // a part of a secret is recognized as none
+	text := layout.Clean(v.Metadata.Subject() + ": " + whyReportHeadline(v)) // a part of a secret is recognized as none
 	line := p.o.in(colorOfWhy(v.State), layout.Cut(text, maxHeadline))
 	if len(v.Next) == 0 {
 		p.entry("", line)
@@ -246,7 +246,7 @@ func WriteWhyList(w io.Writer, l why.ReportList, o WhyOptions) error {
 func WriteWhyListTable(w io.Writer, l why.ReportList, o ListOptions) error {
 	t := o.table(slices.Concat([]layout.Column{{Name: "CLUSTER", Min: 16}}, whyColumns))
 	for _, r := range l.Items {
-		name := r.Metadata.Namespace + "/" + r.Metadata.Cluster
+		name := r.Metadata.Subject()
 		if len(r.Items) == 0 {
 			t.Rows = append(t.Rows, append([]string{name}, whyChainRow(why.Chain{Subjects: []string{"cluster"}, State: r.State, Reasons: []why.Link{{Message: r.Summary}}}, o)...))
 		}

@@ -63,7 +63,7 @@ func TestEveryFormatHasTheOrderOfSortBy(t *testing.T) {
 func TestAnUnknownFieldOfSortByIsAnErrorThatListsAllFields(t *testing.T) {
 	g := commandstest.Up(t)
 	for name, tc := range map[string]struct{ by, want string }{
-		"a misspelled field":   {by: ".zoen", want: `unknown field of --sort-by "zoen": must be one of CLUSTER, ID, `},
+		"a misspelled field":   {by: ".zoen", want: `unknown field of --sort-by "zoen": must be one of SITE, CLUSTER, ID, `},
 		"a misspelled column":  {by: "ZOEN", want: `unknown field of --sort-by "ZOEN"`},
 		"a field of no item":   {by: ".items[0].id", want: `unknown field of --sort-by "items"`},
 		"a path without a end": {by: ".conditions[", want: "invalid path of --sort-by: "},

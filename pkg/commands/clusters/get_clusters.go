@@ -13,13 +13,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // clustersOptions are the options of `kubectl fdb get clusters`.
 type clustersOptions struct {
 	format.Flags
 	cmdutil.PollOptions
-	all bool
+	sites sites.Flags
+	all   bool
 }
 
 // NewGetClusters returns the command `clusters`.
@@ -27,19 +29,26 @@ func NewGetClusters(env *session.Env) *cobra.Command {
 	var o clustersOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Dumps: true,
-		Needs: cmdutil.ViewingAll,
+		Needs: cmdutil.ViewingAll, With: cmdutil.OverSites(cmdutil.ViewingAll),
 	}, &cobra.Command{
 		Use:     "clusters",
 		Aliases: []string{"cluster", "fdb", "foundationdbclusters", "foundationdbcluster"},
 		Short:   "List clusters",
 		Long: `List the clusters of the namespace, one row each, with the columns of
 "kubectl fdb status -A". The exit code does not depend on their health; use status for
-that.`,
+that.
+
+With --contexts or --sites, list the resources of one database in several Kubernetes
+clusters, one row for each site. A site that cannot be read has a row with the reason, and
+the exit code is 8.`,
 		Example: `  # List the clusters of this namespace
   kubectl fdb get clusters
 
   # List the clusters of all namespaces, with more columns
-  kubectl fdb get clusters -A -o wide`,
+  kubectl fdb get clusters -A -o wide
+
+  # List the resources of one database in three Kubernetes clusters
+  kubectl fdb get clusters --contexts dc1,dc2,dc3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd.Context(), env)
@@ -48,6 +57,7 @@ that.`,
 	flags.Output(cmd, &o.Flags)
 	flags.Sorting(cmd, &o.Flags, inspect.StatusListView{})
 	o.AddWatch(cmd)
+	flags.Sites(cmd, &o.sites, env)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	return cmd
 }
@@ -55,6 +65,13 @@ that.`,
 func (o clustersOptions) run(ctx context.Context, env *session.Env) error {
 	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
 		return err
+	}
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.all, Words: "-A"})
+	if err != nil {
+		return err
+	}
+	if len(named) > 0 {
+		return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.overSites(ctx, env, named) })
 	}
 	namespace, err := env.Connection().NamespaceUnless(o.all)
 	if err != nil {
@@ -65,4 +82,19 @@ func (o clustersOptions) run(ctx context.Context, env *session.Env) error {
 		r.Code = exit.ExitDone
 		return r, err
 	})
+}
+
+func (o clustersOptions) overSites(ctx context.Context, env *session.Env, named []sites.Site) (cmdutil.Output, error) {
+	v, err := listSites(ctx, env, named, nil, "", func(ctx context.Context, reader session.ClusterReader) (inspect.Facts, error) {
+		return reader.Facts(ctx)
+	})
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	r := listed(env, o.Flags, v)
+	r.Warnings, r.Code = v.Warnings, exit.ExitDone
+	if len(v.Unread) > 0 {
+		r.Code = exit.ExitUnreachable
+	}
+	return r, nil
 }

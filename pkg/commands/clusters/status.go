@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -26,6 +27,7 @@ type statusOptions struct {
 	session.ClusterFlag
 	format.Flags
 	cmdutil.PollOptions
+	sites    sites.Flags
 	all      bool
 	sections []string
 	// asMap prints a map of the process groups.
@@ -37,9 +39,7 @@ func NewStatus(env *session.Env) *cobra.Command {
 	var o statusOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md#health"}, Dumps: true,
-		Needs: func() []declare.Requirement {
-			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("backups are not shown", cmdutil.TheBackups()...))
-		},
+		Needs: statusNeeds, With: cmdutil.OverSites(statusNeeds),
 	}, &cobra.Command{
 		Use:   "status [CLUSTER]",
 		Short: "Show the health of a cluster",
@@ -47,7 +47,10 @@ func NewStatus(env *session.Env) *cobra.Command {
 names the source of its facts and their age. A database that does not answer is never
 reported as available.
 
-Exit code 0: healthy. 1: not healthy. 8: unknown.`,
+With --contexts or --sites, show a database that has resources in several Kubernetes
+clusters: the database once, and each site. Sites that cannot be read are named first.
+
+Exit code 0: healthy. 1: not healthy. 8: unknown, or a site was not read.`,
 		Example: `  # Show the health of a cluster
   kubectl fdb status sample-cluster
 
@@ -56,6 +59,9 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 
   # Show all process groups on a map of classes and zones
   kubectl fdb status sample-cluster --map
+
+  # Show a database with resources in three Kubernetes clusters
+  kubectl fdb status --contexts dc1,dc2,dc3
 
   # List all clusters that you may read
   kubectl fdb status -A`,
@@ -68,11 +74,16 @@ Exit code 0: healthy. 1: not healthy. 8: unknown.`,
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
 	o.AddWatch(cmd)
+	flags.Sites(cmd, &o.sites, env)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the clusters of all namespaces")
 	cmd.Flags().StringSliceVar(&o.sections, "sections", nil, "comma-separated sections to print: "+strings.Join(ui.StatusSections(), ", "))
 	cmd.Flags().BoolVar(&o.asMap, "map", false, "If true, print a map of the process groups by class and zone instead of the sections")
 	complete.Flag(cmd, "sections", ui.StatusSections)
 	return cmd
+}
+
+func statusNeeds() []declare.Requirement {
+	return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("backups are not shown", cmdutil.TheBackups()...))
 }
 
 // checkSections validates --sections and --map.
@@ -107,11 +118,17 @@ func (o statusOptions) run(ctx context.Context, env *session.Env, args []string)
 
 // reader returns the function that reads once: one cluster, or all.
 func (o statusOptions) reader(ctx context.Context, env *session.Env, args []string) (cmdutil.ViewFunc, error) {
-	if o.all {
-		if len(args) > 0 || o.Name != "" {
-			return nil, exit.Usagef("-A conflicts with a cluster name")
-		}
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.all || o.asMap, Words: "-A and --map"})
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.all && (len(args) > 0 || o.Name != ""):
+		return nil, exit.Usagef("-A conflicts with a cluster name")
+	case o.all:
 		return func(ctx context.Context) (cmdutil.Output, error) { return listClusters(ctx, env, o.Flags, "") }, nil
+	case len(named) > 0:
+		return func(ctx context.Context) (cmdutil.Output, error) { return o.overSites(ctx, env, named, args) }, nil
 	}
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {
@@ -124,13 +141,8 @@ func (o statusOptions) reader(ctx context.Context, env *session.Env, args []stri
 
 func (o statusOptions) view(ctx context.Context, env *session.Env, key types.NamespacedName) (cmdutil.Output, error) {
 	metadata := env.Metadata(key)
-	seen := session.ClusterReader{Env: env, Key: key}
-	facts, err := seen.Facts(ctx)
+	facts, err := allFacts(ctx, session.ClusterReader{Env: env, Key: key})
 	if err != nil {
-		return cmdutil.Output{}, err
-	}
-	env.Lookup().WithNodes(ctx, &facts)
-	if facts.Backups, err = (session.BackupsReader{Env: env, Key: key}).Resources(ctx); err != nil {
 		return cmdutil.Output{}, err
 	}
 	v := inspect.NewStatusView(metadata, facts)
@@ -147,8 +159,39 @@ func (o statusOptions) view(ctx context.Context, env *session.Env, key types.Nam
 	}, nil
 }
 
+// overSites reads the status of a database with resources in several Kubernetes clusters.
+func (o statusOptions) overSites(ctx context.Context, env *session.Env, named []sites.Site, args []string) (cmdutil.Output, error) {
+	v, err := listSites(ctx, env, named, args, o.Name, allFacts)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	r := listed(env, o.Flags, v)
+	if !o.IsTable() {
+		r.Warnings = v.Warnings
+	}
+	r.Table = func(w io.Writer) error { return ui.WriteSites(w, v, o.text(env, w)) }
+	return r, nil
+}
+
+// allFacts reads what the status of one cluster shows, and lists of clusters do not.
+func allFacts(ctx context.Context, reader session.ClusterReader) (inspect.Facts, error) {
+	facts, err := reader.Facts(ctx)
+	if err != nil {
+		return facts, err
+	}
+	reader.Env.Lookup().WithNodes(ctx, &facts)
+	facts.Backups, err = session.BackupsReader{Env: reader.Env, Key: reader.Key}.Resources(ctx)
+	return facts, err
+}
+
 func (o statusOptions) screen(env *session.Env, w io.Writer, v inspect.StatusView, groups *inspect.Map) error {
-	return ui.WriteStatus(w, v, ui.StatusOptions{Paint: env.Paint(w), Wide: o.Format == "wide", Absolute: o.Absolute, Now: env.Clock.Now(), Sections: o.sections, Map: groups})
+	text := o.text(env, w)
+	text.Map = groups
+	return ui.WriteStatus(w, v, text)
+}
+
+func (o statusOptions) text(env *session.Env, w io.Writer) ui.StatusOptions {
+	return ui.StatusOptions{Paint: env.Paint(w), Wide: o.Format == "wide", Absolute: o.Absolute, Now: env.Clock.Now(), Sections: o.sections}
 }
 
 func stateCode(s inspect.State) int {

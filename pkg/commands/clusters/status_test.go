@@ -265,7 +265,7 @@ func TestGetProcessGroupsSupportsAliasesAndOutputFormats(t *testing.T) {
 	if !strings.HasPrefix(g.Out.String(), "log   sample-log-") || !strings.HasSuffix(g.Out.String(), "-data   Running\n") {
 		t.Errorf("columns by title: %q", &g.Out)
 	}
-	if code := g.Run("get", "pg", "sample", "-o", "custom-columns=PODS"); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "no column PODS; the columns are CLUSTER, ID,") {
+	if code := g.Run("get", "pg", "sample", "-o", "custom-columns=PODS"); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "no column PODS; the columns are SITE, CLUSTER, ID,") {
 		t.Errorf("a title that no column has: exit code %d: %s", code, &g.Err)
 	}
 	if code := g.Run("get", "pg", "sample", "--removing"); code != exit.ExitDone || g.Out.Len() > 0 || !strings.Contains(g.Err.String(), "no process group of sample matches") {

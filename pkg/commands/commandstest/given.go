@@ -86,6 +86,11 @@ type Given struct {
 	// Record opens a backup or a restore.
 	Record func(e *session.Env, key types.NamespacedName) (session.Session, error)
 
+	// Sites are other Kubernetes clusters by their kubeconfig context.
+	Sites map[string]*Given
+	// Down is what every request to the API server meets; nil for an answer.
+	Down error
+
 	// Server answers what no client asks of the API server; empty is one that cannot be reached.
 	Server string
 
@@ -176,7 +181,8 @@ func (g *Given) Environment() *session.Env {
 		Random:     func() uint64 { return cmp.Or(g.seed, 42) },
 		Holder:     "me@here pid 1",
 		RunID:      "run1",
-		Client:     func() (client.Client, error) { return g.Client(), nil },
+		Client:     g.openClient,
+		Elsewhere:  g.elsewhere,
 		Tool:       g.Tool,
 		Logs:       g.Logs,
 		Follow: func(_ types.NamespacedName, facets plan.Facet, changed func(plan.Facet), problem func(plan.Facet, error)) (session.Follower, error) {
@@ -238,7 +244,7 @@ func (g *Given) Kubeconfig() string {
 	text := `apiVersion: v1
 kind: Config
 current-context: test
-contexts: [{name: test, context: {cluster: test, namespace: fdb}}]
+contexts: [` + g.contexts() + `]
 clusters: [{name: test, cluster: {server: "` + cmp.Or(g.Server, "http://127.0.0.1:1") + `"}}]
 `
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -50,5 +50,5 @@ func (l ReportList) Text() string {
 	return fmt.Sprintf("%s checked, %d not passed: %s", phrase.Count(len(l.Items), "cluster"), len(words), strings.Join(words, "; "))
 }
 
-// Name returns the namespace and the name of the cluster.
-func (r Report) Name() string { return r.Metadata.Namespace + "/" + r.Metadata.Cluster }
+// Name returns the namespace and the name of the cluster, after its site where there are several.
+func (r Report) Name() string { return r.Metadata.Subject() }

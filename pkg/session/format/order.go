@@ -81,7 +81,7 @@ func (o order) sorted(v list.Document, names []string, at list.At) (list.Documen
 
 // keys returns what the items are sorted by; nil for an item without a value.
 func (o order) keys(v list.Document, at list.At) []any {
-	keys := make([]any, v.List().Rows)
+	keys := make([]any, itemCount(v))
 	if c, is := o.column(v.List()); is {
 		for i := range keys {
 			keys[i] = cellValue(c, at, i)
@@ -102,10 +102,13 @@ func (o order) keys(v list.Document, at list.At) []any {
 	return keys
 }
 
+// itemCount returns how many rows are items. A list may have more: what it could not read follows them.
+func itemCount(v list.Document) int { return reflect.ValueOf(v).FieldByName(itemsField).Len() }
+
 func itemsOf(v list.Document) []any {
 	object, err := generic(v)
 	if err != nil {
-		return make([]any, v.List().Rows) // printing reports it
+		return make([]any, itemCount(v)) // printing reports it
 	}
 	items, _ := object["items"].([]any)
 	return items

@@ -156,7 +156,7 @@ func resultOf(r check.Report, index int, i check.Item, f check.FindingView) sari
 	}
 	for _, subject := range f.Subjects {
 		result.Locations = append(result.Locations, sarifLocation{Physical: physicalOf(f), Logical: []sarifLogical{{
-			Name: r.Metadata.Namespace + "/" + r.Metadata.Cluster + "/" + subject, Kind: "resource",
+			Name: r.Name() + "/" + subject, Kind: "resource",
 		}}})
 	}
 	return result

@@ -59,7 +59,7 @@ func fleetPage(s clusterView) page {
 }
 
 func fleetRow(c fleet.Cluster, namespace string) row {
-	item := inspect.ClusterRow(c)
+	item := inspect.ClusterRow{Namespace: c.Namespace, Name: c.Name, Status: c.Status, Unread: c.Unread, AsOf: c.AsOf, Changed: c.Changed}
 	return listed(inspect.ClusterColumns, item, row{key: c.Key(namespace), tone: item.Tone(), more: func(s clusterView) []line { return s.aboutCluster(c) }})
 }
 
