@@ -15,13 +15,15 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // groupsOptions are the options of `kubectl fdb get process-groups`.
 type groupsOptions struct {
 	cmdutil.ViewOptions
 	cmdutil.Selection
-	all bool
+	sites sites.Flags
+	all   bool
 }
 
 // NewGetProcessGroups returns the command `process-groups`.
@@ -29,14 +31,17 @@ func NewGetProcessGroups(env *session.Env) *cobra.Command {
 	var o groupsOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Dumps: true,
-		Needs: cmdutil.Viewing,
+		Needs: cmdutil.Viewing, With: cmdutil.OverSites(cmdutil.Viewing),
 	}, &cobra.Command{
 		Use:     "process-groups [CLUSTER] [ID...]",
 		Aliases: []string{"pg", "process-group", "processgroups", "processgroup"},
 		Short:   "List process groups",
 		Long: `List process groups with their pods, roles, conditions and exclusions.
 
-ID is a process group ID, a pod name, an address, or - for stdin.`,
+ID is a process group ID, a pod name, an address, or - for stdin.
+
+With --contexts or --sites, list those of one database in several Kubernetes clusters. A
+site that cannot be read is a warning, and the exit code is 8.`,
 		Example: `  # List all process groups
   kubectl fdb get pg sample-cluster
 
@@ -48,6 +53,9 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 
   # List those without a pod, in all clusters
   kubectl fdb get pg -A --condition MissingPod
+
+  # List those of one database in three Kubernetes clusters
+  kubectl fdb get pg --contexts dc1,dc2,dc3
 
   # Sort by a field, or by a column
   kubectl fdb get pg sample-cluster --sort-by .zone
@@ -65,14 +73,22 @@ ID is a process group ID, a pod name, an address, or - for stdin.`,
 	o.Add(cmd, env)
 	flags.Sorting(cmd, &o.Flags, inspect.GroupListView{})
 	Add(&o.Selection, cmd, env)
+	flags.Sites(cmd, &o.sites, env)
 	cmd.ValidArgsFunction = complete.From(env).ClusterThenGroups
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, list the process groups of the clusters of all namespaces")
 	return cmd
 }
 
 func (o groupsOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.all || len(args) > 1 || len(o.IDs) > 0, Words: "-A and names of process groups"})
+	if err != nil {
+		return err
+	}
+	if len(named) > 0 {
+		return o.runOverSites(ctx, env, named, args)
+	}
 	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
-	ids, err := cmdutil.ExpandArgs(slices.Concat(ids, o.IDs), env.In)
+	ids, err = cmdutil.ExpandArgs(slices.Concat(ids, o.IDs), env.In)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // runOnAll lists the process groups of the clusters of all namespaces, which names conflict with.
@@ -40,11 +41,7 @@ func (o groupsOptions) viewAll(ctx context.Context, env *session.Env, keep cmdut
 		if err != nil {
 			return groupsOrWhyNot{key: key, err: err}
 		}
-		v := inspect.NewGroupListView(env.Metadata(key), facts)
-		v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool {
-			return !keep(facts, facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)))
-		})
-		return groupsOrWhyNot{key: key, groups: v}
+		return groupsOrWhyNot{key: key, groups: kept(env.Metadata(key), facts, keep)}
 	})
 	if err != nil {
 		return cmdutil.Output{}, err
@@ -60,5 +57,54 @@ func (o groupsOptions) viewAll(ctx context.Context, env *session.Env, keep cmdut
 	}
 	r := o.listed(env, list, "no process group of any cluster matches")
 	r.Code = code
+	return r, nil
+}
+
+// kept returns the process groups that a filter keeps.
+func kept(m inspect.Metadata, facts inspect.Facts, keep cmdutil.GroupFilter) inspect.GroupListView {
+	v := inspect.NewGroupListView(m, facts)
+	v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool {
+		return !keep(facts, facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)))
+	})
+	return v
+}
+
+// runOverSites lists the process groups of the sites of one database.
+func (o groupsOptions) runOverSites(ctx context.Context, env *session.Env, named []sites.Site, args []string) error {
+	keep, err := o.Filter()
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check(), err); err != nil {
+		return err
+	}
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (cmdutil.Output, error) { return o.viewSites(ctx, env, named, args, keep) })
+}
+
+// viewSites reads all sites. One that cannot be read causes a warning and sets the exit code; the others are still shown.
+func (o groupsOptions) viewSites(ctx context.Context, env *session.Env, named []sites.Site, args []string, keep cmdutil.GroupFilter) (cmdutil.Output, error) {
+	opened, err := sites.Open(ctx, env, named, args, o.Name)
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	all, unread, err := cmdutil.OfEachSite(ctx, opened, func(ctx context.Context, reader session.ClusterReader, site *sites.Opened) (inspect.GroupListView, error) {
+		facts, err := reader.Facts(ctx)
+		if err != nil {
+			return inspect.GroupListView{}, err
+		}
+		return kept(site.Env.Metadata(reader.Key), facts, keep), nil
+	})
+	if err != nil {
+		return cmdutil.Output{}, err
+	}
+	list := inspect.NewGroupsOfAll(env.Metadata(types.NamespacedName{}), env.Clock.Now())
+	for _, one := range all {
+		list.Add(one)
+	}
+	list.Unread = unread
+	for _, site := range unread {
+		list.Warnings = append(list.Warnings, site.Warning())
+	}
+	r := o.listed(env, list, "no process group of any site that was read matches")
+	if len(unread) > 0 {
+		r.Code = exit.ExitUnreachable
+	}
 	return r, nil
 }
