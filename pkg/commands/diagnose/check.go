@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 	uicheck "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -35,6 +36,7 @@ type checkOptions struct {
 	rules   []string
 	skip    []string
 	failOn  string
+	sites   sites.Flags
 	list    bool
 	all     bool
 	wait    bool
@@ -49,12 +51,10 @@ var reportFormats = []string{"junit", "sarif", "markdown"}
 
 // NewCheck returns the command `check`.
 func NewCheck(env *session.Env) *cobra.Command {
-	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: &servedReads{of: map[types.NamespacedName]servedRead{}}}
+	o := checkOptions{Flags: format.Flags{Own: reportFormats}, served: newServedReads()}
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"check.md"}, Dumps: true,
-		Needs: func() []declare.Requirement {
-			return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
-		},
+		Needs: checkNeeds, With: cmdutil.OverSites(checkNeeds),
 	}, &cobra.Command{
 		Use:     "check [CLUSTER]",
 		Aliases: []string{"analyze"},
@@ -62,6 +62,9 @@ func NewCheck(env *session.Env) *cobra.Command {
 		Long: `Check a cluster for problems, by rules with codes and severities. Each row is a finding
 about one or more subjects, with a command that fixes it or shows more; no such command is
 run. A rule that could not be evaluated prints the cause, and never counts as passed.
+
+With --contexts or --sites check the resources of one database in several Kubernetes
+clusters. One that cannot be read is not checked, and never counts as passed.
 
 With -f or -k check manifests of clusters, backups and restores before they are applied, by
 the rules that they alone answer. The API server reports what it would drop or reject, by a
@@ -75,6 +78,9 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 
   # Check all clusters that you may read
   kubectl fdb check -A
+
+  # Check a database with resources in three Kubernetes clusters
+  kubectl fdb check --contexts dc1,dc2,dc3
 
   # Explain all rules
   kubectl fdb check --list
@@ -98,6 +104,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	})
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
+	flags.Sites(cmd, &o.sites, env)
 	flags.Manifests(cmd, &o.files, "to check before they are applied")
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.rules, "rules", nil, "comma-separated rules to evaluate: codes, or groups such as VOL")
@@ -112,6 +119,10 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 	complete.Flag(cmd, "rules", ruleNames)
 	complete.Flag(cmd, "skip", ruleNames)
 	return cmd
+}
+
+func checkNeeds() []declare.Requirement {
+	return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
 }
 
 func ruleNames() []string {
@@ -136,6 +147,10 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	case o.all && (len(args) > 0 || o.Name != ""):
 		return exit.Usagef("-A conflicts with a cluster name")
 	}
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.all || o.files.Given(), Words: "-A, -f and -k"})
+	if err != nil {
+		return err
+	}
 	ctx, stop := session.WithTimeout(ctx, env.Clock, o.timeout)
 	defer stop()
 	if o.files.Given() {
@@ -143,6 +158,15 @@ func (o checkOptions) run(ctx context.Context, env *session.Env, args []string) 
 	}
 	if o.all {
 		return o.until(ctx, env, func(ctx context.Context) (checked, error) { return o.evaluateAll(ctx, env, options) })
+	}
+	if len(named) > 0 {
+		served := map[string]*servedReads{}
+		for _, site := range named {
+			served[site.Name] = newServedReads()
+		}
+		return o.until(ctx, env, func(ctx context.Context) (checked, error) {
+			return o.evaluateSites(ctx, env, named, args, served, options)
+		})
 	}
 	cluster, err := env.Cluster(ctx, args, o.Name, session.Reads)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 	uicheck "github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -27,8 +28,38 @@ func (o checkOptions) evaluateAll(ctx context.Context, env *session.Env, options
 	if len(reports) == 0 {
 		env.Logf("no FoundationDBCluster found %s", session.InNamespace(""))
 	}
+	return o.together(env, reports, options), nil
+}
+
+// evaluateSites checks the sites of one database. The reports of those that cannot be read come first, with the reason.
+func (o checkOptions) evaluateSites(ctx context.Context, env *session.Env, named []sites.Site, args []string, served map[string]*servedReads, options check.Options) (checked, error) {
+	opened, err := sites.Open(ctx, env, named, args, o.Name)
+	if err != nil {
+		return checked{}, err
+	}
+	reports, unread, err := cmdutil.OfEachSite(ctx, opened, func(ctx context.Context, reader session.ClusterReader, site *sites.Opened) (check.Report, error) {
+		here, options := o, options
+		here.served = served[site.Name]
+		options.Command = func(words ...string) string { return site.Env.KubectlIn(reader.Key.Namespace, words...) }
+		return here.evaluate(ctx, site.Env, reader.Key, options)
+	})
+	if err != nil {
+		return checked{}, err
+	}
+	var all []check.Report
+	for _, u := range unread {
+		all = append(all, check.NewProblem(u.Metadata(env.Metadata(types.NamespacedName{})), u.Reason, options.FailOn))
+	}
+	for _, words := range sites.Contradictions(opened) {
+		env.Logf("warning: %s", words)
+	}
+	return o.together(env, append(all, reports...), options), nil
+}
+
+// together returns the result of several checks.
+func (o checkOptions) together(env *session.Env, reports []check.Report, options check.Options) checked {
 	list := check.NewReportList(env.Metadata(types.NamespacedName{}), env.Clock.Now(), reports, options.FailOn)
-	return checked{verdict: list.Verdict, words: list.Text(), write: func() error { return o.writeAll(env, list) }}, nil
+	return checked{verdict: list.Verdict, words: list.Text(), write: func() error { return o.writeAll(env, list) }}
 }
 
 // evaluateOrWarn checks one cluster, or reports why it could not be read.
@@ -44,7 +75,7 @@ func (o checkOptions) evaluateOrWarn(ctx context.Context, env *session.Env, key 
 func (o checkOptions) writeAll(env *session.Env, l check.ReportList) error {
 	for _, r := range l.Items {
 		for _, warning := range r.Warnings {
-			env.Logf("warning: %s/%s: %s", r.Metadata.Namespace, r.Metadata.Cluster, warning)
+			env.Logf("warning: %s: %s", r.Name(), warning)
 		}
 	}
 	switch o.Format {

@@ -23,6 +23,10 @@ type servedReads struct {
 	of map[types.NamespacedName]servedRead
 }
 
+func newServedReads() *servedReads {
+	return &servedReads{of: map[types.NamespacedName]servedRead{}}
+}
+
 type servedRead struct {
 	at     time.Time
 	served []fdb.ServedCertificate

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -27,6 +28,7 @@ import (
 type whyOptions struct {
 	session.ClusterFlag
 	format.Flags
+	sites            sites.Flags
 	performance, all bool
 }
 
@@ -35,10 +37,9 @@ func NewWhy(env *session.Env) *cobra.Command {
 	var o whyOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"why.md"}, Dumps: true,
-		Needs: func() []declare.Requirement {
-			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.BackupsToo("backups are not read"))
-		},
+		Needs: whyNeeds,
 		With: map[string]func() []declare.Requirement{
+			"--contexts":    cmdutil.OverSites(whyNeeds)["--contexts"],
 			"--performance": cmdutil.Viewing,
 			"fdbbackup": func() []declare.Requirement {
 				return slices.Concat(cmdutil.ViewingBackups("foundationdbbackups"), cmdutil.Operators())
@@ -59,6 +60,9 @@ ID is a process group ID, a pod name, an address, or - for stdin.
 
 With -A it explains the clusters of all namespaces, and ends with the worst code of them.
 
+With --contexts or --sites it explains the resources of one database in several Kubernetes
+clusters, those first that cannot be read.
+
 With --performance it explains why the database is slow instead: causes with their figures,
 thresholds and the source of the thresholds.
 
@@ -78,6 +82,9 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
   # Explain all clusters of all namespaces
   kubectl fdb why -A
 
+  # Explain a database with resources in three Kubernetes clusters
+  kubectl fdb why --contexts dc1,dc2,dc3
+
   # Print one row per reason
   kubectl fdb why sample-cluster -o wide`,
 		ValidArgsFunction: complete.From(env).ClusterThenGroups,
@@ -87,29 +94,40 @@ Exit code 0: nothing is blocked or slows the database. 1: something is or does. 
 	})
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	flags.Output(cmd, &o.Flags)
+	flags.Sites(cmd, &o.sites, env)
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "If true, explain the clusters of all namespaces")
 	cmd.Flags().BoolVar(&o.performance, "performance", false, "If true, explain what makes the database slow")
 	return cmd
+}
+
+func whyNeeds() []declare.Requirement {
+	return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.BackupsToo("backups are not read"))
 }
 
 func (o whyOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.all {
-		if len(args) > 0 || o.Name != "" || o.performance {
-			return exit.Usagef("-A conflicts with a cluster name and with --performance")
-		}
+	kind, name := session.ResourceKindOf(args)
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.all || o.performance || kind != nil || len(args) > 1, Words: "-A, --performance, and names of process groups, backups and restores"})
+	switch {
+	case err != nil:
+		return err
+	case o.all && (len(args) > 0 || o.Name != "" || o.performance):
+		return exit.Usagef("-A conflicts with a cluster name and with --performance")
+	case o.all:
 		return o.runAll(ctx, env)
+	case len(named) > 0:
+		return o.runOverSites(ctx, env, named, args)
 	}
 	if o.performance {
 		return o.runPerformance(ctx, env, args)
 	}
-	if kind, name := session.ResourceKindOf(args); kind != nil {
+	if kind != nil {
 		return o.runOn(ctx, env, kind, name)
 	}
 	cluster, ids := session.GroupArgs(ctx, env, args, o.Name)
-	ids, err := cmdutil.ExpandArgs(ids, env.In)
+	ids, err = cmdutil.ExpandArgs(ids, env.In)
 	if err != nil {
 		return err
 	}
