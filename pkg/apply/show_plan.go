@@ -96,7 +96,7 @@ func (c Keyed) subject() string { return c.ResourceKind.Named(c.Key).Name }
 // planAll prints what passes over several resources would do, in the order in which they come. A plan that is refused does
 // not withhold the others.
 func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
-	runs, views, ends := make([]Run, len(all)), make([]planned.PlanView, len(all)), make([]error, len(all))
+	runs, views, ends := make([]Run, len(all)), make([]planned.PlanView, len(all)), make([]error, 0, len(all))
 	for i, c := range all {
 		runs[i] = runOf(e, c.Change)
 		if err := runs[i].Open(ctx, c.Key); err != nil {
@@ -106,7 +106,7 @@ func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
 		if err != nil {
 			return exit.CauseOf(ctx, err)
 		}
-		views[i], ends[i] = view, planEnd(view, done)
+		views[i], ends = view, append(ends, planEnd(view, done))
 	}
 	first := all[0]
 	e.Run.About = first.Key

@@ -313,3 +313,26 @@ func TestPruneRequiresADirectory(t *testing.T) {
 		}
 	}
 }
+
+// A run that ended right after it created the resource is continued by the same command with the same plan.
+func TestAPlanOfANewResourceIsCarriedOutOnceTheResourceExists(t *testing.T) {
+	v := readVault(t)
+	fresh := &v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb", UID: "another", Generation: 1}, Spec: v.Restore().Spec}
+	if err := v.API.Delete(t.Context(), v.Restore()); err != nil {
+		t.Fatal(err)
+	}
+	file := written(t, "again.yaml", `apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBRestore
+metadata: {name: again}
+spec:
+  destinationClusterName: sample
+  blobStoreConfiguration: {accountName: key@store, backupName: nightly, urlParameters: [region=eu]}
+`)
+	path := v.Planned("reconcile", "-f", file)
+	if err := v.API.Create(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	if code := v.Run("reconcile", "-f", file, "--plan", path, "--yes"); code != exit.ExitWaiting {
+		t.Errorf("exit code %d: %s%s", code, &v.Out, &v.Err)
+	}
+}
