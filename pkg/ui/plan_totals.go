@@ -91,9 +91,11 @@ func obstacles(v planned.PlanView) (parts []PlanTotal) {
 }
 
 // totals prints the first line of a plan.
-func (o PlanOptions) totals(w io.Writer, v planned.PlanView) {
+func (o PlanOptions) totals(w io.Writer, v planned.PlanView) { o.parts(w, PlanTotals(v)) }
+
+func (o PlanOptions) parts(w io.Writer, totals []PlanTotal) {
 	var parts []string
-	for _, part := range PlanTotals(v) {
+	for _, part := range totals {
 		color := o.signColor(part.Sign)
 		if part.Bad {
 			color = red

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // NewPlan returns the command `plan`.
@@ -23,13 +24,12 @@ func NewPlan(env *session.Env) *cobra.Command {
 		o     apply.ReconcileOptions
 		shows apply.PlanOptions
 		f     proposedFlags
+		over  sites.Flags
 		limit string
 	)
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Reads, Group: declare.Management, Pages: []string{"plan.md"}, Dumps: true,
-		Needs: func() []declare.Requirement {
-			return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
-		},
+		Needs: planNeeds, With: cmdutil.OverSites(planNeeds),
 	}, &cobra.Command{
 		Use:     "plan [CLUSTER | fdbbackup/NAME | fdbrestore/NAME]",
 		Aliases: []string{"diff"},
@@ -42,6 +42,11 @@ simulation of the observed cluster, in which nothing else fails.
 
 With -f, -k, --set or --unset it is the plan of a change that nothing has stored yet: the
 API server reports in a dry run what it would store.
+
+With --contexts or --sites it is a plan of the next pass at each site of a database with
+resources in several Kubernetes clusters, in the order of the sites, with what they have in
+common. Each is planned as if no other site changed anything before it, and nothing is
+decided about a site that cannot be read.
 
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
 actions of the file and nothing else, and fails if the cluster state has changed since.
@@ -66,6 +71,9 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
   # Simulate 20 runs with random failures of processes, pods and nodes
   kubectl fdb plan sample-cluster --simulate 20
 
+  # Preview the next pass at each site of a database in three Kubernetes clusters
+  kubectl fdb plan --contexts dc1,dc2,dc3
+
   # Preview a pass over a backup
   kubectl fdb plan fdbbackup/sample-backup`,
 		Args:              cobra.MaximumNArgs(1),
@@ -77,10 +85,16 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 					return exit.Usage(fmt.Errorf("invalid --at-most: %w", err))
 				}
 			}
-			return runPlan(cmd.Context(), f, o, shows, env, args)
+			kind, _ := session.ResourceKindOf(args)
+			named, err := over.Sites(env, sites.Scope{Other: f.given() || o.WithBackups || kind != nil, Words: "-f, -k, --set, --unset and --with-backups, and with names of backups and restores"})
+			if err != nil {
+				return err
+			}
+			return runPlan(cmd.Context(), f, o, shows, env, args, named)
 		},
 	})
 	flags.Cluster(cmd, env, &o.ClusterFlag)
+	flags.Sites(cmd, &over, env)
 	flags.Stages(cmd, &o.StageFlags)
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
@@ -93,11 +107,15 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 	return cmd
 }
 
+func planNeeds() []declare.Requirement {
+	return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
+}
+
 // maxSimulations bounds --simulate.
 const maxSimulations = 1000
 
 // runPlan is a dry run of reconcile.
-func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string) error {
+func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string, named []sites.Site) error {
 	if err := shows.Check(); err != nil {
 		return err
 	}
@@ -113,7 +131,10 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	if shows.Prune && (f.files.Kustomization == "" && !f.files.Directory() || len(args) > 0 || o.Name != "") {
 		return exit.Usagef("--prune requires -f DIRECTORY or -k, and conflicts with a name: all other resources would count as removed")
 	}
-	if f.given() {
+	switch {
+	case len(named) > 0:
+		return planSites(ctx, o.Planned(shows), shows, env, named, args)
+	case f.given():
 		return carryOutProposed(ctx, f, o.Planned(shows), env, args)
 	}
 	return run(ctx, o.Planned(shows), env, args)

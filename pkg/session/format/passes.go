@@ -120,9 +120,16 @@ func (p *Passes) Line(text string, args ...any) { layout.Line(p.env.Out, text, a
 
 // Plan prints a plan; names are those of what it changes.
 func Plan(env *session.Env, o Flags, v planned.PlanView, names []string) error {
-	return o.Print(env.Out, Printable{Document: v, Names: names, Table: func(w io.Writer) error {
-		return ui.WritePlan(w, v, ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide" || env.Global.Verbose > 0, NoHeaders: o.NoHeaders})
-	}})
+	return o.Print(env.Out, Printable{Document: v, Names: names, Table: func(w io.Writer) error { return ui.WritePlan(w, v, o.plan(env, w)) }})
+}
+
+// SitePlans prints the plans of the sites of one database; names are those of what they change.
+func SitePlans(env *session.Env, o Flags, v planned.PlanListView, names []string) error {
+	return o.Print(env.Out, Printable{Document: v, Names: names, Table: func(w io.Writer) error { return ui.WriteSitePlans(w, v, o.plan(env, w)) }})
+}
+
+func (o Flags) plan(env *session.Env, w io.Writer) ui.PlanOptions {
+	return ui.PlanOptions{Paint: env.Paint(w), Wide: o.Format == "wide" || env.Global.Verbose > 0, NoHeaders: o.NoHeaders}
 }
 
 // Pruned prints the resources that manifests do not have any more, with what their deletion would do.
