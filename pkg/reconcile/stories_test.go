@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/exp/golden"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
@@ -27,14 +27,7 @@ import (
 // cluster is a cluster of which only the custom resource exists.
 func cluster(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster {
 	t.Helper()
-	c := &v1beta2.FoundationDBCluster{
-		ObjectMeta: metav1.ObjectMeta{Name: "sample", Namespace: "fdb", UID: "1", Generation: 1},
-		Spec:       v1beta2.FoundationDBClusterSpec{Version: "7.3.79"},
-	}
-	if edit != nil {
-		edit(c)
-	}
-	w, err := sim.New(c, seed)
+	w, err := simtest.Sample(seed, edit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,12 +44,6 @@ func pass(t *testing.T, w *sim.Cluster, report func(reconcile.Event)) reconcile.
 	return done
 }
 
-// untilNext is how long to rest after a pass.
-func untilNext(done reconcile.PassDone) time.Duration {
-	const least, most = 5 * time.Second, 15 * time.Second // of what takes longer, others may be done meanwhile
-	return max(done.RetryAfter, min(done.TidyAfter(), most), least)
-}
-
 // settle runs passes until one has nothing to do, and fails after most of them.
 func settle(t *testing.T, w *sim.Cluster, most int, story io.Writer) {
 	t.Helper()
@@ -67,7 +54,7 @@ func settle(t *testing.T, w *sim.Cluster, most int, story io.Writer) {
 			fmt.Fprintln(story, "nothing to do")
 			return
 		}
-		w.Tick(untilNext(done))
+		w.Tick(simtest.UntilNext(done))
 	}
 	t.Fatalf("not settled after %d passes:%s", most, story)
 }

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast/trial"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -51,21 +50,6 @@ func (b *budgetWatch) look(after string) {
 	if allowed > 1 {
 		b.violated = append(b.violated, fmt.Sprintf("%d evictions after: %s", allowed, after))
 	}
-}
-
-func selectedPods(t *testing.T, w *sim.Cluster, budget *policyv1.PodDisruptionBudget) int {
-	t.Helper()
-	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, pod := range w.Pods {
-		if selector.Matches(labels.Set(pod.Labels)) {
-			n++
-		}
-	}
-	return n
 }
 
 func (b *budgetWatch) passes(n int, all []plan.Stage) {
@@ -140,4 +124,13 @@ func TestALateDisruptionBudgetUpdateAllowsTwoEvictions(t *testing.T) {
 	if b := budgetThrough(t, late); len(b.violated) == 0 {
 		t.Error("the invariant of the test before finds nothing")
 	}
+}
+
+func selectedPods(t *testing.T, w *sim.Cluster, budget *policyv1.PodDisruptionBudget) int {
+	t.Helper()
+	n, err := trial.SelectedPods(w, budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

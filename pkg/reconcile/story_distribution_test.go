@@ -9,18 +9,14 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast/trial"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 )
-
-// packs is a distribution over fault domains.
-func packs(domains int, pack v1beta2.BinPack, required bool) *v1beta2.DistributionConfig {
-	return &v1beta2.DistributionConfig{Enabled: new(true), DesiredFaultDomains: &domains, BinPack: &pack, Required: &required}
-}
 
 // onKeys are the nodes that the pods of each distribution key run on.
 func onKeys(w *sim.Cluster) map[string][]string {
@@ -35,30 +31,6 @@ func onKeys(w *sim.Cluster) map[string][]string {
 		nodes[key] = slices.Compact(nodes[key])
 	}
 	return nodes
-}
-
-// packedWrong is what is not packed as the spec packs it; empty for nothing.
-func packedWrong(w *sim.Cluster) string {
-	normalized, err := w.Resource.Normalized()
-	if err != nil {
-		return err.Error()
-	}
-	d := distribution.Of(normalized)
-	tally := d.Count(w.Resource.Status.ProcessGroups)
-	for _, g := range w.Resource.Status.ProcessGroups {
-		key, packed := d.KeyOf(g)
-		pod := w.Pods[g.PodName(w.Resource)]
-		if pod == nil {
-			return fmt.Sprintf("%s has no pod", g.ProcessGroupID)
-		}
-		if have := objects.DistributionKeyOf(pod); packed && (have != key || objects.DistributionDiffers(normalized, g, pod) != "") {
-			return fmt.Sprintf("%s has the key %q, and should have %q: %s", g.ProcessGroupID, have, key, objects.DistributionDiffers(normalized, g, pod))
-		}
-		if packed && !tally.Of(g.ProcessClass).Balanced() {
-			return fmt.Sprintf("the buckets of %s have %v process groups", g.ProcessClass, tally.Of(g.ProcessClass))
-		}
-	}
-	return ""
 }
 
 // placedWrong is which key is on several nodes, or which node has several keys of a pack.
@@ -157,20 +129,20 @@ func TestDistributionChangesReplaceNoMoreGroupsThanForecast(t *testing.T) {
 		single        bool
 		keep          bool // some process groups stay
 	}{
-		"packing is enabled":                   {after: packs(3, class, false)},
-		"packing is enabled, one at a time":    {after: packs(3, class, false), most: 1},
-		"packing all is enabled and required":  {after: packs(3, all, true)},
-		"more fault domains":                   {before: packs(3, class, false), after: packs(4, class, false), keep: true},
-		"more fault domains, two at a time":    {before: packs(3, class, true), after: packs(5, class, true), most: 2, keep: true},
-		"fewer fault domains":                  {before: packs(5, stateful, false), after: packs(3, stateful, false), keep: true},
-		"from 4 to 2":                          {before: packs(4, class, false), after: packs(2, class, false), single: true, keep: true},
-		"from 2 to 4":                          {before: packs(2, class, true), after: packs(4, class, true), single: true, keep: true},
-		"another mode":                         {before: packs(3, class, false), after: packs(3, all, false)},
-		"another mode back, three at a time":   {before: packs(3, all, false), after: packs(3, class, false), most: 3},
-		"it is required":                       {before: packs(3, stateful, false), after: packs(3, stateful, true)},
-		"another number and mode, one by one":  {before: packs(3, stateful, false), after: packs(4, class, false), most: 1},
-		"the same":                             {before: packs(3, class, false), after: packs(3, class, false), keep: true},
-		"as many, for more process groups too": {before: packs(3, class, false), after: packs(3, class, true), most: 4},
+		"packing is enabled":                   {after: trial.Packs(3, class, new(false))},
+		"packing is enabled, one at a time":    {after: trial.Packs(3, class, new(false)), most: 1},
+		"packing all is enabled and required":  {after: trial.Packs(3, all, new(true))},
+		"more fault domains":                   {before: trial.Packs(3, class, new(false)), after: trial.Packs(4, class, new(false)), keep: true},
+		"more fault domains, two at a time":    {before: trial.Packs(3, class, new(true)), after: trial.Packs(5, class, new(true)), most: 2, keep: true},
+		"fewer fault domains":                  {before: trial.Packs(5, stateful, new(false)), after: trial.Packs(3, stateful, new(false)), keep: true},
+		"from 4 to 2":                          {before: trial.Packs(4, class, new(false)), after: trial.Packs(2, class, new(false)), single: true, keep: true},
+		"from 2 to 4":                          {before: trial.Packs(2, class, new(true)), after: trial.Packs(4, class, new(true)), single: true, keep: true},
+		"another mode":                         {before: trial.Packs(3, class, new(false)), after: trial.Packs(3, all, new(false))},
+		"another mode back, three at a time":   {before: trial.Packs(3, all, new(false)), after: trial.Packs(3, class, new(false)), most: 3},
+		"it is required":                       {before: trial.Packs(3, stateful, new(false)), after: trial.Packs(3, stateful, new(true))},
+		"another number and mode, one by one":  {before: trial.Packs(3, stateful, new(false)), after: trial.Packs(4, class, new(false)), most: 1},
+		"the same":                             {before: trial.Packs(3, class, new(false)), after: trial.Packs(3, class, new(false)), keep: true},
+		"as many, for more process groups too": {before: trial.Packs(3, class, new(false)), after: trial.Packs(3, class, new(true)), most: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,11 +156,11 @@ func TestDistributionChangesReplaceNoMoreGroupsThanForecast(t *testing.T) {
 					c.Spec.AutomationOptions.MaxConcurrentReplacements = &tc.most
 				}
 			})
-			w.Nodes = nodeNames(20)
+			w.Nodes = simtest.NodeNames(20)
 			settle(t, w, 20, io.Discard)
 			w.Tick(20 * time.Minute)
-			if tc.before != nil && (packedWrong(w) != "" || placedWrong(w) != "") {
-				t.Fatal(packedWrong(w), placedWrong(w))
+			if tc.before != nil && (trial.Unpacked(w) != "" || placedWrong(w) != "") {
+				t.Fatal(trial.Unpacked(w), placedWrong(w))
 			}
 			w.Resource.Spec.DistributionConfig = tc.after
 			w.Resource.Generation++
@@ -209,7 +181,7 @@ func TestDistributionChangesReplaceNoMoreGroupsThanForecast(t *testing.T) {
 			if want.Limited != (tc.most > 0 && tc.most < want.Replaced) {
 				t.Errorf("the plan shows %+v with a limit of %d", want, tc.most)
 			}
-			if wrong := packedWrong(w); wrong != "" {
+			if wrong := trial.Unpacked(w); wrong != "" {
 				t.Error(wrong)
 			}
 			if wrong := placedWrong(w); wrong != "" {
@@ -225,15 +197,17 @@ func TestReducingDesiredFaultDomainsRepacksTheCluster(t *testing.T) {
 	st := newStory(t, 32, func(c *v1beta2.FoundationDBCluster) {
 		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 4, Log: 4, Stateless: 4}
 		c.Spec.DatabaseConfiguration.RedundancyMode = v1beta2.RedundancyModeSingle
-		c.Spec.DistributionConfig = packs(4, v1beta2.BinPackAll, false)
+		c.Spec.DistributionConfig = trial.Packs(4, v1beta2.BinPackAll, new(false))
 	})
 	for _, g := range st.w.Resource.Status.ProcessGroups {
 		st.logf("%s: %s", g.ProcessGroupID, objects.DistributionKeyOf(st.w.Pods[g.PodName(st.w.Resource)]))
 	}
 	st.heading("desiredFaultDomains: 2")
-	st.spec(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = packs(2, v1beta2.BinPackAll, false) })
+	st.spec(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.DistributionConfig = trial.Packs(2, v1beta2.BinPackAll, new(false))
+	})
 	st.run(3*time.Minute, always)
-	if wrong := packedWrong(st.w) + placedWrong(st.w); wrong != "" {
+	if wrong := trial.Unpacked(st.w) + placedWrong(st.w); wrong != "" {
 		t.Error(wrong)
 	}
 	if nodes := onKeys(st.w); len(nodes) != 2 {
@@ -248,7 +222,7 @@ func (st *story) logf(format string, args ...any) { fmt.Fprintf(&st.text, format
 // TestDisablingBinPackingReplacesNoProcessGroup recreates the pods in place, by the update strategy.
 func TestDisablingBinPackingReplacesNoProcessGroup(t *testing.T) {
 	w := grown(t, 33, func(c *v1beta2.FoundationDBCluster) {
-		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, true)
+		c.Spec.DistributionConfig = trial.Packs(3, v1beta2.BinPackClass, new(true))
 		c.Spec.AutomationOptions.PodUpdateStrategy = v1beta2.PodUpdateStrategyDelete
 	})
 	before := w.Resource.Status.DeepCopy().ProcessGroups
@@ -273,7 +247,7 @@ func TestAPodWithARequiredFaultDomainStaysPendingUntilItHasRoom(t *testing.T) {
 	for required, pending := range map[bool]bool{true: true, false: false} {
 		w := grown(t, 34, func(c *v1beta2.FoundationDBCluster) {
 			c.Spec.ProcessCounts.Stateless = 6
-			c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, required)
+			c.Spec.DistributionConfig = trial.Packs(3, v1beta2.BinPackClass, new(required))
 		})
 		g := groupOf(w, v1beta2.ProcessClassStateless)
 		name := g.PodName(w.Resource)
@@ -301,13 +275,13 @@ func TestAPodWithARequiredFaultDomainStaysPendingUntilItHasRoom(t *testing.T) {
 // TestTooFewFaultDomainsAreRefused asks for two with double, and then overrides the gate.
 func TestTooFewFaultDomainsAreRefused(t *testing.T) {
 	w := grown(t, 35, func(c *v1beta2.FoundationDBCluster) {
-		c.Spec.DistributionConfig = packs(3, v1beta2.BinPackClass, false)
+		c.Spec.DistributionConfig = trial.Packs(3, v1beta2.BinPackClass, new(false))
 	})
-	w.Resource.Spec.DistributionConfig = packs(2, v1beta2.BinPackClass, false)
+	w.Resource.Spec.DistributionConfig = trial.Packs(2, v1beta2.BinPackClass, new(false))
 	w.Resource.Generation++
 	acted := len(w.Acted)
 	done := pass(t, w, func(reconcile.Event) {})
-	if done.Outcome != reconcile.Blocked || packedWrong(w) == "" {
+	if done.Outcome != reconcile.Blocked || trial.Unpacked(w) == "" {
 		t.Errorf("ended %s", done.Outcome)
 	}
 	for _, a := range w.Acted[acted:] {
@@ -319,13 +293,13 @@ func TestTooFewFaultDomainsAreRefused(t *testing.T) {
 	m := watch(t, w)
 	m.restarts = true
 	m.run()
-	if wrong := packedWrong(w); wrong != "" {
+	if wrong := trial.Unpacked(w); wrong != "" {
 		t.Error(wrong)
 	}
 	w.Overrides = nil
 	w.KillPod(groupOf(w, v1beta2.ProcessClassStateless).PodName(w.Resource))
 	m.run()
-	if wrong := packedWrong(w); wrong != "" {
+	if wrong := trial.Unpacked(w); wrong != "" {
 		t.Errorf("once the pods are packed so, nothing is refused: %s", wrong)
 	}
 }

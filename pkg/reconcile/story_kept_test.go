@@ -12,10 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast/trial"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
+
+// claimSuffix is what the name of a PVC has and that of its pod has not.
+const claimSuffix = "-data"
 
 // storageQuota rejects PVCs beyond a total request, as a ResourceQuota does. The pod of a rejected
 // PVC cannot be scheduled.
@@ -50,10 +54,6 @@ func claimsOf(size string) func(*v1beta2.FoundationDBClusterSpec) {
 			}},
 		}}
 	}
-}
-
-func keep(ids ...v1beta2.ProcessGroupID) func(*v1beta2.FoundationDBClusterSpec) {
-	return func(s *v1beta2.FoundationDBClusterSpec) { s.CancelReplacementsForInstance = ids }
 }
 
 // idsOfClass are the process groups of a class in the resource.
@@ -109,7 +109,7 @@ func TestCanceledReplacementsFreeTheStorageQuota(t *testing.T) {
 	before := st.w.FDB.Databases()[0].Generation()
 	st.heading("the user sets 128G again, and keeps %v", old)
 	st.spec(claimsOf("128G"))
-	st.spec(keep(old...))
+	st.spec(trial.Keep(old...))
 	first := len(st.w.Acted)
 	st.run(5*time.Minute, func() bool { return len(idsOfClass(st.w, v1beta2.ProcessClassStorage)) == 3 })
 	st.wantFreed(old)
@@ -162,7 +162,7 @@ func TestKeptGroupsThatDifferFromTheSpecBlockThePass(t *testing.T) {
 	st := newStory(t, 31, nil)
 	old := stuckForQuota(st)
 	st.w.Tick(10 * time.Minute)
-	st.spec(keep(old...))
+	st.spec(trial.Keep(old...))
 	var done reconcile.PassDone
 	for range 40 {
 		done = st.pass()
@@ -180,7 +180,7 @@ func TestKeptGroupsThatDifferFromTheSpecBlockThePass(t *testing.T) {
 		t.Errorf("no pass reports %q:%s", says, st.text.String())
 	}
 
-	st.spec(keep())
+	st.spec(trial.Keep())
 	st.w.Refuse, st.w.Unschedulable = nil, nil
 	st.run(10*time.Minute, func() bool { return st.w.Resource.Status.Generations.Reconciled == st.w.Resource.Generation })
 	for _, id := range old {
@@ -198,7 +198,7 @@ func TestAGroupWhosePVCIsDeletedIsNotKept(t *testing.T) {
 	late := old[1]
 	st.w.DeleteClaim(st.w.Resource.ProcessGroup(late).PVCName(st.w.Resource))
 	st.spec(claimsOf("128G"))
-	st.spec(keep(old...))
+	st.spec(trial.Keep(old...))
 	st.w.Refuse = nil // the quota is raised, and pods find their nodes later
 	if done := st.pass(); done.Outcome != reconcile.Blocked {
 		t.Errorf("the pass ended %s", done.Outcome)
@@ -232,7 +232,7 @@ func TestRevertingReplacementsFinishesIfKilled(t *testing.T) {
 		old := stuckForQuota(st)
 		st.w.Tick(10 * time.Minute)
 		st.spec(claimsOf("128G"))
-		st.spec(keep(old...))
+		st.spec(trial.Keep(old...))
 		return st, old
 	}
 	whole, old := begin()

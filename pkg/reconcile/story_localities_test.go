@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -37,7 +38,7 @@ func TestProcessesThatReportWrongLocalitiesAreMissingAndRestartOnceTheSpecIsCorr
 					if restarted && done.Settled() {
 						t.Fatalf("reconciled:%s", &story)
 					}
-					w.Tick(max(untilNext(done), time.Minute))
+					w.Tick(max(simtest.UntilNext(done), time.Minute))
 				}
 				if !restarted {
 					t.Fatalf("the parameter was not carried out:%s", &story)

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 )
 
 // In a patch upgrade old and new processes work together: storage pods are recreated one
@@ -143,36 +144,13 @@ func threeInstances(t *testing.T, seed uint64) sites {
 // instances share a database. All of them have the same edited spec.
 func instances(t *testing.T, seed uint64, edit func(*v1beta2.FoundationDBClusterSpec), names ...string) sites {
 	t.Helper()
+	clusters, err := simtest.Share(t.Context(), seed, edit, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := sites{t: t, names: names, clusters: map[string]*sim.Cluster{}}
-	at := func(i int) func(*v1beta2.FoundationDBCluster) {
-		return func(c *v1beta2.FoundationDBCluster) {
-			c.Name = "sample-" + s.names[i]
-			c.Spec.ProcessGroupIDPrefix = s.names[i]
-			c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 2, Log: 2, Stateless: 2}
-			c.Spec.LockOptions.DisableLocks = new(bool)
-			edit(&c.Spec)
-		}
+	for i, name := range names {
+		s.clusters[name] = clusters[i]
 	}
-	first := cluster(t, seed, func(c *v1beta2.FoundationDBCluster) {
-		at(0)(c)
-		c.Spec.ProcessCounts = v1beta2.ProcessCounts{Storage: 3, Log: 3, Stateless: 3}
-	})
-	settle(t, first, 20, io.Discard)
-	s.clusters[s.names[0]] = first
-	for i := 1; i < len(s.names); i++ {
-		cluster := first.Resource.DeepCopy()
-		cluster.Status = v1beta2.FoundationDBClusterStatus{}
-		cluster.Spec.SeedConnectionString = first.Resource.Status.ConnectionString
-		at(i)(cluster)
-		joined, err := first.Join(cluster)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.clusters[s.names[i]] = joined
-	}
-	at(0)(first.Resource)
-	first.Resource.Generation++
-	s.settle(60, io.Discard)
-	first.Tick(20 * time.Minute)
 	return s
 }

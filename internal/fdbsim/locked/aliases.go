@@ -9,6 +9,8 @@ import (
 type (
 	// Options are the fixed properties of [Simulation].
 	Options = model.Options
+	// Faults are the ways in which a database can be made difficult.
+	Faults = model.Faults
 	// Server is an fdbserver to start.
 	Server = model.Server
 )

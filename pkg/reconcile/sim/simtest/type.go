@@ -31,3 +31,9 @@ func Type(w *sim.Cluster, script string) (string, error) {
 	}
 	return out.String(), nil
 }
+
+// Run is Type for those who do not need its output.
+func Run(w *sim.Cluster, script string) error {
+	_, err := Type(w, script)
+	return err
+}

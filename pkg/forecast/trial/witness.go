@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // observed, taken and done, asks the invariants about every action, and makes happen
 // what troubles a plugin at work.
 type witness struct {
-	h *history
+	h *History
 
 	mu      sync.Mutex
 	arrived *sync.Cond
@@ -27,15 +27,16 @@ type witness struct {
 	moments   int  // that something was noted at
 	lease     int  // the moment at which the Lease was taken; 0 when it was not
 	lock      int  // the same of the lock
-	robbed    bool // another instance took the lock away since
+	robbed    bool // another control-plane instance took the lock away since
 	seen      map[plan.Facet]int
 	recovered time.Duration // since the last recovery, when the database was observed
+	blind     plan.Facet    // what was not observed again since something went wrong
 	refused   string        // why the pass may not do anything; empty when it may
 	dead      bool
 	die       context.CancelFunc
 }
 
-func newWitness(h *history, die context.CancelFunc) *witness {
+func newWitness(h *History, die context.CancelFunc) *witness {
 	k := &witness{h: h, die: die, seen: map[plan.Facet]int{}}
 	k.arrived = sync.NewCond(&k.mu)
 	return k
@@ -56,10 +57,11 @@ func (k *witness) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 			k.seen[f] = now
 		}
 	}
-	age := k.h.database().RecoveredFor()
+	age := k.h.recoveredFor()
 	err := k.h.w.Observe(ctx, into, facets)
+	k.blind &^= facets
 	if facets&plan.Database != 0 {
-		k.recovered = max(age, k.h.database().RecoveredFor()) // the document was created in between
+		k.recovered = max(age, k.h.recoveredFor()) // the document was created in between
 	}
 	return err
 }
@@ -103,7 +105,7 @@ func (k *witness) gates(context.Context) ([]plan.Check, error) {
 		return nil, nil
 	}
 	k.refused = "an operator manages the cluster"
-	return []plan.Check{{Question: "is no live operator at work?", Gate: plan.GateOperator, Evidence: k.refused}}, nil
+	return []plan.Check{{ID: plan.CheckNoOperator, Question: "is no live operator at work?", Gate: plan.GateOperator, Evidence: k.refused}}, nil
 }
 
 // report keeps the order in which the engine starts actions that may run at the same
@@ -125,7 +127,7 @@ func (k *witness) report(e reconcile.Event) {
 func (k *witness) Act(ctx context.Context, a plan.Action) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.begun) == 0 || k.begun[0].Action.Describe() != a.Describe() {
+	for len(k.begun) == 0 || !isSame(k.begun[0].Action, a) {
 		k.arrived.Wait()
 	}
 	stage := k.begun[0].Stage
@@ -136,6 +138,19 @@ func (k *witness) Act(ctx context.Context, a plan.Action) error {
 	return k.act(ctx, stage, a)
 }
 
+// arrive lets happen what goes wrong before an action.
+func (k *witness) arrive(stage plan.StageName, a plan.Action) {
+	if k.h.arriving != nil && k.h.arriving(Step{k.h.passes, stage, plan.KindOf(a)}, plan.GroupsOf(a)) {
+		k.blind = plan.Everything
+	}
+}
+
+// isSame reports whether two actions of a pass that were started at the same time are one: such actions create objects
+// of different process groups.
+func isSame(a, b plan.Action) bool {
+	return plan.KindOf(a) == plan.KindOf(b) && a.Subject() == b.Subject()
+}
+
 var errOver = errors.New("the history is over")
 
 func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) error {
@@ -144,6 +159,7 @@ func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) 
 		k.die()
 		return errOver
 	}
+	k.arrive(stage, a)
 	if h.crashes(len(h.w.Acted) + 1) {
 		k.dead = true
 		k.die()
@@ -152,6 +168,9 @@ func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) 
 	k.robbed = k.robbed || h.loseLock(len(h.w.Acted)+1)
 	if err := h.refuses(a); err != nil {
 		return err
+	}
+	if !h.exists() {
+		return h.w.Act(ctx, a)
 	}
 	d := &deed{k: k, stage: stage, action: a, before: h.truth()}
 	if h.judge(beforeAction, d); h.violated() {
@@ -192,5 +211,9 @@ type deed struct {
 	action        plan.Action
 	before, after truth
 }
+
+// isBlind reports whether something went wrong after the pass observed what the deed was decided by: only what comes of
+// it can be judged.
+func (d *deed) isBlind() bool { return d != nil && d.k.blind&(plan.Pods|plan.Database) != 0 }
 
 func (d *deed) String() string { return fmt.Sprintf("%s: %s", d.stage, d.action.Describe()) }

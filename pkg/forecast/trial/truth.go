@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"cmp"
@@ -50,7 +50,7 @@ type truth struct {
 	young map[string]string
 }
 
-func (h *history) truth() truth {
+func (h *History) truth() truth {
 	db := h.database()
 	t := truth{
 		pods: map[string]string{}, zones: map[string]string{}, claims: map[string]bool{}, going: map[string]bool{}, needed: map[string]bool{}, coordinators: map[string]bool{},
@@ -79,7 +79,7 @@ func (h *history) truth() truth {
 }
 
 // answering is how many of the addresses are pods' that are live members.
-func (h *history) answering(coordinators []fdb.Address) int {
+func (h *History) answering(coordinators []fdb.Address) int {
 	up, n := h.database().Processes(), 0
 	for _, w := range h.clusters {
 		for name, pod := range w.Pods {
@@ -94,15 +94,15 @@ func (h *history) answering(coordinators []fdb.Address) int {
 const claimSuffix = "-data"
 
 // needs reports whether the database needs something that is on the volume of a pod.
-func (h *history) needs(pod string) bool { return h.database().NeedsData(h.home(pod).DataKey(pod, 1)) }
+func (h *History) needs(pod string) bool { return h.database().NeedsData(h.home(pod).DataKey(pod, 1)) }
 
 // coordinates reports whether a pod runs a coordinator.
-func (h *history) coordinates(pod string) bool {
+func (h *History) coordinates(pod string) bool {
 	return h.isOneOf(h.database().ConnectionString().Coordinators, pod)
 }
 
 // isOneOf reports whether one of the addresses is a pod's, by IP or by name.
-func (h *history) isOneOf(addresses []fdb.Address, pod string) bool {
+func (h *History) isOneOf(addresses []fdb.Address, pod string) bool {
 	w := h.home(pod)
 	there, g := w.Pods[pod], h.groupOf(pod)
 	return slices.ContainsFunc(addresses, func(a fdb.Address) bool {
@@ -111,7 +111,7 @@ func (h *history) isOneOf(addresses []fdb.Address, pod string) bool {
 }
 
 // answers reports whether a server of a pod is a live member of the database.
-func (h *history) answers(pod string) bool {
+func (h *History) answers(pod string) bool {
 	w := h.home(pod)
 	there := w.Pods[pod]
 	return there != nil && slices.Contains(h.database().Processes(), idOf(w, there))
@@ -122,14 +122,14 @@ func idOf(w *sim.Cluster, pod *corev1.Pod) string {
 	return pod.Labels[w.Resource.ProcessGroupIDLabels()[0]]
 }
 
-// ofOthers reports whether a process is another instance's. Of its own each knows by the
+// ofOthers reports whether a process is another control-plane instance's. Of its own each knows by the
 // record that they do not report; of others nothing does before the database counts them out.
-func (h *history) ofOthers(process string) bool {
+func (h *History) ofOthers(process string) bool {
 	return !slices.ContainsFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return string(g.ProcessGroupID) == process })
 }
 
 // groupOf is the process group in the resource that has a pod of this name, or nil.
-func (h *history) groupOf(pod string) *v1beta2.ProcessGroupStatus {
+func (h *History) groupOf(pod string) *v1beta2.ProcessGroupStatus {
 	cluster := h.home(pod).Resource
 	for _, g := range cluster.Status.ProcessGroups {
 		if g.PodName(cluster) == pod {

@@ -1,8 +1,8 @@
-package reconcile_test
+package trial
 
 import (
+	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -12,12 +12,12 @@ import (
 
 // keptInvariants are those about process groups that the spec keeps from being replaced.
 var keptInvariants = []invariant{
-	{"nothing is included while its pod or PVC is being deleted", beforeAction, includesWhatEnds},
-	{"nothing marks a process group that the spec keeps", beforeAction, marksWhatIsKept},
-	{"only exclusions of process groups that the spec keeps end before a removal", afterAction, includesOthers},
-	{"what the spec keeps stays, and is not excluded, within 60 passes without troubles", onceKept, doesNotKeep},
-	{"no class ends with more process groups than are desired or kept", onceKept, countsDiffer},
-	{"the counts end as desired", atTheEnd, countsDiffer},
+	{"includes-what-ends", "nothing is included while its pod or PVC is being deleted", beforeAction, includesWhatEnds},
+	{"marks-what-is-kept", "nothing marks a process group that the spec keeps", beforeAction, marksWhatIsKept},
+	{"includes-others", "only exclusions of process groups that the spec keeps end before a removal", afterAction, includesOthers},
+	{"does-not-keep", "what the spec keeps stays, and is not excluded, within 60 passes without troubles", onceKept, doesNotKeep},
+	{"counts-stay-larger", "no class ends with more process groups than are desired or kept", onceKept, countsDiffer},
+	{"counts-differ", "the counts end as desired", atTheEnd, countsDiffer},
 }
 
 // passesToKeep is how many passes of each control-plane instance it may take until everything is kept that the
@@ -25,19 +25,19 @@ var keptInvariants = []invariant{
 const passesToKeep = 60
 
 // keeps reports whether the spec of a control-plane instance keeps process groups.
-func (h *history) keeps() bool {
+func (h *History) keeps() bool {
 	return slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool { return len(w.Resource.Spec.CancelReplacementsForInstance) > 0 })
 }
 
 // keepWhatIsListed makes passes until everything is kept that the spec keeps, and then empties the
 // lists: what differs from the spec and is kept is never reconciled.
-func (h *history) keepWhatIsListed() {
+func (h *History) keepWhatIsListed(ctx context.Context) {
 	if !h.keeps() {
 		return
 	}
 	for range passesToKeep {
 		h.repair()
-		h.passOfEach()
+		h.passOfEach(ctx)
 		if h.violated() {
 			return
 		}
@@ -72,7 +72,7 @@ func objectsEnd(w *sim.Cluster, g *v1beta2.ProcessGroupStatus) bool {
 	return (pod != nil && pod.DeletionTimestamp != nil) || (claim != nil && claim.DeletionTimestamp != nil) || (claim == nil && g.ProcessClass.IsStateful())
 }
 
-func includesWhatEnds(h *history, d *deed) string {
+func includesWhatEnds(h *History, d *deed) string {
 	a, is := d.action.(plan.Include)
 	if !is {
 		return ""
@@ -85,9 +85,9 @@ func includesWhatEnds(h *history, d *deed) string {
 	return ""
 }
 
-func marksWhatIsKept(h *history, d *deed) string {
+func marksWhatIsKept(h *History, d *deed) string {
 	var marked []v1beta2.ProcessGroupID
-	switch a := d.action.(type) { //nolint:gochecksumtype // the others mark nothing
+	switch a := any(d.action).(type) { // the others mark nothing
 	case plan.MarkForRemoval:
 		marked = a.Groups
 	case plan.WriteStatus:
@@ -106,7 +106,7 @@ func marksWhatIsKept(h *history, d *deed) string {
 }
 
 // includesOthers judges inclusions of groups that are not removed.
-func includesOthers(h *history, d *deed) string {
+func includesOthers(h *History, d *deed) string {
 	if _, is := d.action.(plan.Include); !is {
 		return ""
 	}
@@ -125,7 +125,7 @@ func isOfOne(target string, groups []*v1beta2.ProcessGroupStatus) bool {
 	})
 }
 
-func doesNotKeep(h *history, _ *deed) string {
+func doesNotKeep(h *History, _ *deed) string {
 	for _, w := range h.clusters {
 		for _, g := range keptGroups(w) {
 			if g.IsMarkedForRemoval() {
@@ -143,7 +143,7 @@ func doesNotKeep(h *history, _ *deed) string {
 
 // countsDiffer compares the groups that stay with the desired ones, and with those that the spec
 // keeps where these are more.
-func countsDiffer(h *history, _ *deed) string {
+func countsDiffer(h *History, _ *deed) string {
 	if h.settling {
 		return "" // judged before
 	}
@@ -165,55 +165,9 @@ func countsDiffer(h *history, _ *deed) string {
 		}
 		for class, n := range remaining {
 			if want := max(desired[class], kept[class], 0); n != want {
-				return fmt.Sprintf("%d %s process groups stay, %d desired, %d kept", n, class, desired[class], kept[class])
+				return fmt.Sprintf("%s: %d stay, %d desired, %d kept", class, n, desired[class], kept[class])
 			}
 		}
 	}
 	return ""
-}
-
-var keptProblems = []problem{
-	{"the spec keeps process groups", 4, func(h *history, dice *rand.Rand) {
-		var ids []v1beta2.ProcessGroupID
-		for range 1 + dice.IntN(3) {
-			if g := h.groupToKeep(dice); g != nil && !slices.Contains(ids, g.ProcessGroupID) {
-				ids = append(ids, g.ProcessGroupID)
-			}
-		}
-		h.edit(keep(ids...))
-		h.logf("spec: keep %v", ids)
-	}},
-	{"the spec keeps nothing any more", 2, func(h *history, _ *rand.Rand) {
-		h.edit(keep())
-		h.logf("spec: nothing is kept any more")
-	}},
-	{"a user deletes the PVC of a group that was drained", 1, func(h *history, dice *rand.Rand) {
-		g := h.groupThat(dice, func(g *v1beta2.ProcessGroupStatus) bool {
-			return g.IsMarkedForRemoval() && g.ProcessClass.IsStateful() && !h.needs(g.PodName(h.w.Resource)) && h.w.Volumes[g.PVCName(h.w.Resource)] != nil
-		})
-		if g != nil {
-			h.logf("a user deletes the PVC of %s", g.ProcessGroupID)
-			h.w.DeleteClaim(g.PVCName(h.w.Resource))
-		}
-	}},
-}
-
-// groupToKeep is mostly one that is marked for removal, where there is one.
-func (h *history) groupToKeep(dice *rand.Rand) *v1beta2.ProcessGroupStatus {
-	anyOne, marked := h.group(dice), h.groupThat(dice, (*v1beta2.ProcessGroupStatus).IsMarkedForRemoval)
-	if dice.IntN(4) > 0 && marked != nil {
-		return marked
-	}
-	return anyOne
-}
-
-// groupThat is one of the groups of the resource that a question is true of, by a throw of the dice,
-// or nil.
-func (h *history) groupThat(dice *rand.Rand, is func(*v1beta2.ProcessGroupStatus) bool) *v1beta2.ProcessGroupStatus {
-	groups := slices.DeleteFunc(slices.Clone(h.w.Resource.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool { return !is(g) })
-	n := dice.IntN(1 << 16)
-	if len(groups) == 0 {
-		return nil
-	}
-	return groups[n%len(groups)]
 }

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"bytes"
@@ -54,11 +54,11 @@ func judge(t *testing.T, seed uint64) {
 	if len(found) == 0 {
 		return
 	}
-	short := shortest(t, l, mutation{}, found[0].sentence)
+	short := shortest(t, l, mutation{}, found[0].Sentence)
 	var story bytes.Buffer
 	short.play(t, mutation{}, &story)
 	t.Errorf("%s: %s\nof %d steps %d are enough:\n%s\nmake simulate SEEDS=1 START=%d",
-		found[0].sentence, found[0].why, len(l.steps), len(short.steps), story.String(), seed)
+		found[0].Sentence, found[0].Why, len(l.steps), len(short.steps), story.String(), seed)
 }
 
 func setting(t *testing.T, name string, otherwise uint64) uint64 {

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ const (
 
 // afterRecovery is how long the last recovery must be ago for an action; 0 for any time.
 func afterRecovery(a plan.Action) time.Duration {
-	switch a := a.(type) { //nolint:gochecksumtype // the others have waits of other kinds
+	switch a := any(a).(type) { // the others have waits of other kinds
 	case plan.Exclude:
 		return recoveredToExclude
 	case plan.Include:
@@ -35,16 +35,16 @@ func afterRecovery(a plan.Action) time.Duration {
 }
 
 // followsARecovery judges by the recovery that the last status document could show.
-func followsARecovery(h *history, d *deed) string {
+func followsARecovery(h *History, d *deed) string {
 	need := afterRecovery(d.action)
-	if h.stale || d.k.recovered >= need {
+	if need == 0 || h.stale || d.k.recovered >= need {
 		return ""
 	}
 	return fmt.Sprintf("the last recovery was %s ago, and %s are required", d.k.recovered.Round(time.Second), need)
 }
 
 // noteSilence notes since when no process of a pod answers, for each process group of the resource.
-func (h *history) noteSilence() {
+func (h *History) noteSilence() {
 	for _, g := range h.w.Resource.Status.ProcessGroups {
 		pod := g.PodName(h.w.Resource)
 		if _, noted := h.silent[pod]; h.answers(pod) {
@@ -58,7 +58,7 @@ func (h *history) noteSilence() {
 // excludesBesideOneThatMayReport judges the class of what is excluded: a process that ended a moment ago may be back,
 // and until then the others are not counted. Those that ended within the last 90 s may not be known, nor those of a zone
 // under maintenance.
-func excludesBesideOneThatMayReport(h *history, d *deed) string {
+func excludesBesideOneThatMayReport(h *History, d *deed) string {
 	h.noteSilence()
 	if _, maintained := h.database().Get("\xff/maintenance"); h.stale || maintained {
 		return ""
@@ -77,7 +77,7 @@ func excludesBesideOneThatMayReport(h *history, d *deed) string {
 }
 
 // createsWithoutOwner judges objects: what has no owner outlives its cluster.
-func createsWithoutOwner(h *history, d *deed) string {
+func createsWithoutOwner(h *History, d *deed) string {
 	object := createdBy(d.action)
 	if object == nil {
 		return ""
@@ -90,7 +90,7 @@ func createsWithoutOwner(h *history, d *deed) string {
 
 // createdBy is the object that an action writes as a whole, or nil.
 func createdBy(a plan.Action) metav1.Object {
-	switch a := a.(type) { //nolint:gochecksumtype // the others write no whole object
+	switch a := any(a).(type) { // the others write no whole object
 	case plan.CreatePod:
 		return a.Object
 	case plan.CreatePVC:
@@ -120,9 +120,9 @@ const (
 )
 
 // noteDepartures notes pods that are to come back under their names, and processes that restart.
-func (h *history) noteDepartures(d *deed) {
+func (h *History) noteDepartures(d *deed) {
 	note := func(pod string) { h.departed[pod] = departure{h.w.Now(), h.passes} }
-	switch a := d.action.(type) { //nolint:gochecksumtype // the others let nothing go down that comes back
+	switch a := any(d.action).(type) { // the others let nothing go down that comes back
 	case plan.DeletePods:
 		for _, pod := range a.Pods {
 			note(pod.Name)
@@ -138,7 +138,7 @@ func (h *history) noteDepartures(d *deed) {
 
 // doesNotComeBack judges what went down by our hand once all troubles are over: processes with a cluster file whose
 // coordinators all moved meanwhile, and pods that no node takes, stay away.
-func doesNotComeBack(h *history, _ *deed) string {
+func doesNotComeBack(h *History, _ *deed) string {
 	for pod, left := range h.departed {
 		w := h.home(pod)
 		switch {
@@ -148,7 +148,7 @@ func doesNotComeBack(h *history, _ *deed) string {
 		case !h.calm:
 			h.departed[pod] = departure{h.w.Now(), h.passes}
 		case h.w.Now().Sub(left.at) > backWithin && h.passes-left.passes >= backWithinPasses*len(h.clusters) && !h.truth().shutOut[pod]:
-			return fmt.Sprintf("%s has been away for %s and %d passes", pod, h.w.Now().Sub(left.at), h.passes-left.passes)
+			return fmt.Sprintf("%s has been away for %s, and in passes %d", pod, h.w.Now().Sub(left.at), h.passes-left.passes)
 		}
 	}
 	return ""

@@ -1,9 +1,8 @@
-package reconcile_test
+package trial
 
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,37 +11,9 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// deadImage is an image that no node can pull.
-const deadImage = "registry.example.com/fdb-kubernetes-monitr"
-
-var imageProblems = []problem{
-	{"the image of the spec cannot be pulled", 1, func(h *history, _ *rand.Rand) {
-		if !h.mayLose() || h.tried[h.w] != nil {
-			return
-		}
-		h.w.DeadImages = map[string]bool{deadImage: true}
-		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
-			s.MainContainer.ImageConfigs = []v1beta2.ImageConfig{{BaseImage: deadImage}}
-		})
-		h.tried[h.w] = map[string]bool{}
-		h.logf("spec: image %s", deadImage)
-	}},
-	{"the image of the spec is corrected", 3, func(h *history, _ *rand.Rand) { h.correctImage() }},
-}
-
-// correctImage takes the image that cannot be pulled out of the spec.
-func (h *history) correctImage() {
-	if h.tried[h.w] == nil {
-		return
-	}
-	h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.MainContainer.ImageConfigs = nil })
-	delete(h.tried, h.w)
-	h.logf("spec: the image is corrected")
-}
-
 // takesDownForADeadTemplate counts the pods that ran and were deleted to be recreated from a template that
 // cannot start, as long as they show that it cannot.
-func takesDownForADeadTemplate(h *history, d *deed) string {
+func takesDownForADeadTemplate(h *History, d *deed) string {
 	tried := h.tried[h.w]
 	a, deletes := d.action.(plan.DeletePods)
 	if tried == nil || !deletes || !slices.Contains([]plan.StageName{plan.StageUpdatePods, "Rogue"}, d.stage) {
@@ -67,7 +38,7 @@ func takesDownForADeadTemplate(h *history, d *deed) string {
 
 // showsNothing reports whether a pod shows nothing more of the template of the spec: it is removed for good, or it
 // leaves with an older template, which no pass changes any more.
-func (h *history) showsNothing(name string) bool {
+func (h *History) showsNothing(name string) bool {
 	pod := h.w.Pods[name]
 	i := slices.IndexFunc(h.w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return g.PodName(h.w.Resource) == name })
 	if i < 0 {

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"math/rand/v2"
@@ -13,33 +13,33 @@ import (
 )
 
 // edit changes the spec as a user does.
-func (h *history) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
+func (h *History) edit(change func(*v1beta2.FoundationDBClusterSpec)) {
 	change(&h.w.Resource.Spec)
 	h.w.Resource.Generation++
 }
 
-// editAll changes the specs of all instances, as has to be done for what is the database's.
-func (h *history) editAll(change func(*v1beta2.FoundationDBClusterSpec)) {
+// editAll changes the specs of all control-plane instances, as has to be done for what is the database's.
+func (h *History) editAll(change func(*v1beta2.FoundationDBClusterSpec)) {
 	h.inTurn(func() { h.edit(change) })
 }
 
 var specProblems = []problem{
-	{"the number of storage groups changes", 2, func(h *history, dice *rand.Rand) {
+	{"storage-count-edited", "the number of storage groups changes", 2, noGroup, func(h *History, dice *rand.Rand) {
 		n := h.fewest() + dice.IntN(4)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage = n })
 		h.logf("spec: %d storage", n)
 	}},
-	{"the number of log groups changes", 2, func(h *history, dice *rand.Rand) {
+	{"log-count-edited", "the number of log groups changes", 2, noGroup, func(h *History, dice *rand.Rand) {
 		n := 4 + dice.IntN(3)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Log = n })
 		h.logf("spec: %d log", n)
 	}},
-	{"the number of stateless groups changes", 1, func(h *history, dice *rand.Rand) {
+	{"stateless-count-edited", "the number of stateless groups changes", 1, noGroup, func(h *History, dice *rand.Rand) {
 		n := 4 + dice.IntN(3)
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Stateless = n })
 		h.logf("spec: %d stateless", n)
 	}},
-	{"the redundancy changes", 1, func(h *history, _ *rand.Rand) {
+	{"redundancy-edited", "the redundancy changes", 1, noGroup, func(h *History, _ *rand.Rand) {
 		mode := v1beta2.RedundancyModeTriple
 		if h.w.Resource.Spec.DatabaseConfiguration.RedundancyMode == mode {
 			mode = v1beta2.RedundancyModeDouble
@@ -50,7 +50,7 @@ var specProblems = []problem{
 		})
 		h.logf("spec: redundancy %s, %d storage", mode, h.w.Resource.Spec.ProcessCounts.Storage)
 	}},
-	{"a knob changes", 1, func(h *history, dice *rand.Rand) {
+	{"knob-edited", "a knob changes", 1, noGroup, func(h *History, dice *rand.Rand) {
 		knob := v1beta2.FoundationDBCustomParameter("knob_max_trace_lines=" + []string{"1000", "2000", "3000"}[dice.IntN(3)])
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 			general := s.Processes[v1beta2.ProcessClassGeneral]
@@ -59,7 +59,7 @@ var specProblems = []problem{
 		})
 		h.logf("spec: %s", knob)
 	}},
-	{"the pods' template changes", 1, func(h *history, dice *rand.Rand) {
+	{"template-edited", "the pods' template changes", 1, noGroup, func(h *History, dice *rand.Rand) {
 		account := []string{"default", "fdb", "other"}[dice.IntN(3)]
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 			general := s.Processes[v1beta2.ProcessClassGeneral]
@@ -68,19 +68,19 @@ var specProblems = []problem{
 		})
 		h.logf("spec: pods run as service account %s", account)
 	}},
-	{"the prefix of IDs changes", 1, func(h *history, dice *rand.Rand) {
+	{"prefix-edited", "the prefix of IDs changes", 1, noGroup, func(h *History, dice *rand.Rand) {
 		// By the spec: SynchronizationMode is local while the status is lost, and the lists stay.
 		if ptr.Deref(h.w.Resource.Spec.AutomationOptions.SynchronizationMode, v1beta2.SynchronizationModeLocal) == v1beta2.SynchronizationModeGlobal {
 			return // what is listed under the old prefix has to be tidied up by users
 		}
 		prefix := []string{"", "east", "west"}[dice.IntN(3)]
 		if len(h.clusters) > 1 && prefix == "" {
-			prefix = "north" // by their prefixes instances tell each other apart
+			prefix = "north" // by their prefixes control-plane instances tell each other apart
 		}
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessGroupIDPrefix = prefix })
 		h.logf("spec: prefix %q", prefix)
 	}},
-	{"groups are to be removed", 2, func(h *history, dice *rand.Rand) {
+	{"removals-edited", "groups are to be removed", 2, aGroup, func(h *History, dice *rand.Rand) {
 		for range 1 + dice.IntN(2) {
 			if g := h.group(dice); g != nil {
 				h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
@@ -90,7 +90,7 @@ var specProblems = []problem{
 			}
 		}
 	}},
-	{"a group is to be removed without exclusion", 1, func(h *history, dice *rand.Rand) {
+	{"removal-without-exclusion", "a group is to be removed without exclusion", 1, aGroup, func(h *History, dice *rand.Rand) {
 		if g := h.group(dice); g != nil && h.mayLose() {
 			h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 				s.ProcessGroupsToRemoveWithoutExclusion = []v1beta2.ProcessGroupID{g.ProcessGroupID}
@@ -98,11 +98,11 @@ var specProblems = []problem{
 			h.logf("spec: remove %s without exclusion", g.ProcessGroupID)
 		}
 	}},
-	{"a user tidies the lists of removals", 1, func(h *history, _ *rand.Rand) { h.tidy() }},
+	{"removals-tidied", "a user tidies the lists of removals", 1, noGroup, func(h *History, _ *rand.Rand) { h.tidy() }},
 }
 
 // tidy takes removed groups off the spec's lists.
-func (h *history) tidy() {
+func (h *History) tidy() {
 	gone := func(id v1beta2.ProcessGroupID) bool { return h.w.Resource.ProcessGroup(id) == nil }
 	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.ProcessGroupsToRemove = slices.DeleteFunc(slices.Clone(s.ProcessGroupsToRemove), gone)
@@ -112,7 +112,7 @@ func (h *history) tidy() {
 }
 
 // fewest is how many storage groups are enough for the redundancy, and one to spare.
-func (h *history) fewest() int {
+func (h *History) fewest() int {
 	if h.w.Resource.Spec.DatabaseConfiguration.RedundancyMode == v1beta2.RedundancyModeTriple {
 		return 5
 	}
@@ -120,13 +120,13 @@ func (h *history) fewest() int {
 }
 
 var resourceProblems = []problem{
-	{"the record's status is lost", 1, func(h *history, _ *rand.Rand) {
+	{"resource-status-lost", "the record's status is lost", 1, noGroup, func(h *History, _ *rand.Rand) {
 		if h.w.ConfigMap != nil && h.truth().complete {
 			h.logf("the record's status is lost")
 			h.w.Resource.Status = v1beta2.FoundationDBClusterStatus{}
 		}
 	}},
-	{"the ConfigMap is lost", 1, func(h *history, _ *rand.Rand) {
+	{"configmap-lost", "the ConfigMap is lost", 1, noGroup, func(h *History, _ *rand.Rand) {
 		if h.w.Resource.Status.ConnectionString != "" {
 			h.logf("the ConfigMap is lost")
 			h.w.ConfigMap = nil
@@ -140,7 +140,7 @@ const maxAdded = 2
 // repair does what is left to users: it includes what no cluster excludes, and adds a process where
 // a pass needs another fault domain for coordinators, as happens when pods that are coordinators by
 // address come back beside others.
-func (h *history) repair() {
+func (h *History) repair() {
 	for _, w := range h.clusters {
 		h.replaceGoing(w)
 	}
@@ -159,7 +159,7 @@ func (h *history) repair() {
 
 // desired reports whether an exclusion is of a group that leaves, or is left to the plugin because it
 // is of one that the spec keeps.
-func (h *history) desired(target string) bool {
+func (h *History) desired(target string) bool {
 	return slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool {
 		return isOfOne(target, keptGroups(w)) || slices.ContainsFunc(w.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
 			return g.IsMarkedForRemoval() && (g.ExclusionString() == target || slices.Contains(g.Addresses, target))

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"math/rand/v2"
@@ -19,7 +19,7 @@ func shortest(t *testing.T, l life, wrong mutation, sentence string) life {
 	for size := max(len(l.steps)/2, 1); ; size /= 2 {
 		for from := 0; from < len(l.steps); {
 			shorter := life{seed: l.seed, steps: slices.Delete(slices.Clone(l.steps), from, min(from+size, len(l.steps)))}
-			if found := shorter.play(t, wrong, nil); len(found) > 0 && found[0].sentence == sentence {
+			if found := shorter.play(t, wrong, nil); len(found) > 0 && found[0].Sentence == sentence {
 				l = shorter
 			} else {
 				from += size
@@ -35,14 +35,14 @@ func shortest(t *testing.T, l life, wrong mutation, sentence string) life {
 func TestAFailingSimulationIsShrunkToItsRelevantSteps(t *testing.T) {
 	t.Parallel()
 	const sentence = "no database is created over one that exists"
-	wrong := rogue(func(_ *history, s plan.Snapshot) []plan.Action {
+	wrong := rogue(func(_ *History, s plan.Snapshot) []plan.Action {
 		if counts := s.Cluster.Spec.ProcessCounts; counts.Log != 7 || counts.ClusterController != 1 {
 			return nil
 		}
 		return []plan.Action{plan.Configure{New: true, Command: "configure new double ssd"}}
 	})
 	marker := func(name string, change func(*v1beta2.ProcessCounts)) step {
-		return step{wait: time.Minute, problem: problem{name: name, happen: func(h *history, _ *rand.Rand) {
+		return step{wait: time.Minute, problem: problem{name: name, happen: func(h *History, _ *rand.Rand) {
 			h.edit(func(s *v1beta2.FoundationDBClusterSpec) { change(&s.ProcessCounts) })
 		}}}
 	}
@@ -50,7 +50,7 @@ func TestAFailingSimulationIsShrunkToItsRelevantSteps(t *testing.T) {
 	l.steps = l.steps[:8]
 	l.steps = slices.Insert(l.steps, 2, marker("a controller", func(c *v1beta2.ProcessCounts) { c.ClusterController = 1 }))
 	l.steps = slices.Insert(l.steps, 6, marker("seven logs", func(c *v1beta2.ProcessCounts) { c.Log = 7 }))
-	if found := l.play(t, wrong, nil); len(found) != 1 || found[0].sentence != sentence {
+	if found := l.play(t, wrong, nil); len(found) != 1 || found[0].Sentence != sentence {
 		t.Fatalf("violations: %v", found)
 	}
 	var left []string

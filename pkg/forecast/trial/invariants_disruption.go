@@ -1,26 +1,16 @@
-package reconcile_test
+package trial
 
 import (
 	"fmt"
-	"math/rand/v2"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
-
-var evictionProblems = []problem{
-	{"a budget or tolerations are requested, or not any more", 3, func(h *history, dice *rand.Rand) {
-		annotations := map[string]string{}
-		for _, name := range []string{plan.AnnotationDisruptionBudgets, plan.AnnotationTolerations} {
-			if dice.IntN(3) > 0 {
-				annotations[name] = "true"
-			}
-		}
-		h.w.Resource.Annotations = annotations
-		h.logf("annotations: %v", annotations)
-	}},
-}
 
 // requested reports whether the resource has an annotation that is true.
 func requested(w *sim.Cluster, annotation string) bool {
@@ -28,21 +18,25 @@ func requested(w *sim.Cluster, annotation string) bool {
 }
 
 // allowsTwoEvictions judges budgets as if all pods were ready, which is the most that they ever allow.
-func allowsTwoEvictions(h *history, _ *deed) string {
+func allowsTwoEvictions(h *History, _ *deed) string {
 	for _, w := range h.clusters {
 		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Resource)]
 		if budget == nil || !requested(w, plan.AnnotationDisruptionBudgets) {
 			continue
 		}
-		if pods, stay := selectedPods(h.t, w, budget), budget.Spec.MinAvailable.IntValue(); pods-stay > 1 {
-			return fmt.Sprintf("%s allows the eviction of %d of %d pods", budget.Name, pods-stay, pods)
+		pods, err := SelectedPods(w, budget)
+		if err != nil {
+			return err.Error()
+		}
+		if stay := budget.Spec.MinAvailable.IntValue(); pods-stay > 1 {
+			return fmt.Sprintf("%s allows to evict %d of %d", budget.Name, pods-stay, pods)
 		}
 	}
 	return ""
 }
 
 // endsWithoutBudget judges clusters that are reconciled.
-func endsWithoutBudget(h *history, _ *deed) string {
+func endsWithoutBudget(h *History, _ *deed) string {
 	for _, w := range h.clusters {
 		budget := w.DisruptionBudgets[objects.DisruptionBudgetName(w.Resource)]
 		if want := requested(w, plan.AnnotationDisruptionBudgets); h.settling && want != (budget != nil) {
@@ -50,4 +44,19 @@ func endsWithoutBudget(h *history, _ *deed) string {
 		}
 	}
 	return ""
+}
+
+// SelectedPods is how many pods a disruption budget covers.
+func SelectedPods(w *sim.Cluster, budget *policyv1.PodDisruptionBudget) (int, error) {
+	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+	if err != nil {
+		return 0, fmt.Errorf("reading the selector of %s: %w", budget.Name, err)
+	}
+	n := 0
+	for _, pod := range w.Pods {
+		if selector.Matches(labels.Set(pod.Labels)) {
+			n++
+		}
+	}
+	return n, nil
 }

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"math/rand/v2"
@@ -6,35 +6,30 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 )
 
 // problem is one thing that can happen to a cluster. What it hits is decided by dice of
 // its own, so that leaving out other troubles changes nothing about it.
 type problem struct {
+	code   string
 	name   string
-	often  int // its weight among all troubles
-	happen func(h *history, dice *rand.Rand)
+	often  int // its weight among all troubles of a random history
+	hits   target
+	happen func(h *History, dice *rand.Rand)
 }
+
+// target is what a problem hits.
+type target int
+
+const (
+	noGroup target = iota // what all process groups depend on
+	aGroup                // one process group, or the node of its pod
+)
 
 func problems() []problem {
 	return slices.Concat(specProblems, imageProblems, keptProblems, distributionProblems, evictionProblems, versionProblems, podProblems, nodeProblems, databaseProblems, pluginProblems, instanceProblems, resourceProblems)
-}
-
-func drawProblem(random *rand.Rand) problem {
-	total := 0
-	for _, t := range problems() {
-		total += t.often
-	}
-	n := random.IntN(total)
-	for _, t := range problems() {
-		if n -= t.often; n < 0 {
-			return t
-		}
-	}
-	panic("unreachable: n is below the sum of all weights")
 }
 
 // node is one that was lost.
@@ -43,16 +38,33 @@ type node struct {
 	at   int // its place among the nodes
 }
 
+// nodeAt is the place of a node among the nodes: that of the pod that the problem hits, or one by a throw of the dice.
+func (h *History) nodeAt(dice *rand.Rand) int {
+	if h.aim == "" {
+		return dice.IntN(len(h.w.Nodes))
+	}
+	g := h.w.Resource.ProcessGroup(h.aim)
+	return max(0, slices.Index(h.w.Nodes, h.w.Pods[g.PodName(h.w.Resource)].Spec.NodeName))
+}
+
 // mayLose reports whether the cluster can lose a zone now without losing data: nothing
 // is down, and everything is at full replication. More than the redundancy tolerates
 // would be no fault of the plugin.
-func (h *history) mayLose() bool {
+func (h *History) mayLose() bool {
+	if h.single {
+		return true
+	}
 	return h.lost == nil && len(h.w.Broken)+len(h.w.Unschedulable)+len(h.down) == 0 &&
 		len(h.w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion) == 0 && h.truth().complete
 }
 
 var podProblems = []problem{
-	{"servers do not start any more", 2, func(h *history, dice *rand.Rand) {
+	{"processes-crash", "the processes of a pod crash", 0, aGroup, func(h *History, dice *rand.Rand) {
+		if g := h.group(dice); g != nil && h.answers(g.PodName(h.w.Resource)) {
+			h.w.KillServers(g.PodName(h.w.Resource))
+		}
+	}},
+	{"processes-broken", "servers do not start any more", 2, aGroup, func(h *History, dice *rand.Rand) {
 		g := h.group(dice)
 		if g == nil || !h.mayLose() || h.w.Pods[g.PodName(h.w.Resource)] == nil || !h.answers(g.PodName(h.w.Resource)) {
 			return
@@ -61,20 +73,20 @@ var podProblems = []problem{
 		h.w.Broken = map[string]bool{g.PodName(h.w.Resource): true}
 		h.w.KillServers(g.PodName(h.w.Resource))
 	}},
-	{"a pod is lost", 2, func(h *history, dice *rand.Rand) {
+	{"pod-lost", "a pod is lost", 2, aGroup, func(h *History, dice *rand.Rand) {
 		if g := h.group(dice); g != nil && h.mayLose() {
 			h.logf("the pod of %s is lost", g.ProcessGroupID)
 			h.w.KillPod(g.PodName(h.w.Resource))
 		}
 	}},
-	{"a pod is lost and no node takes the next", 1, func(h *history, dice *rand.Rand) {
+	{"pod-lost-unschedulable", "a pod is lost and no node takes the next", 1, aGroup, func(h *History, dice *rand.Rand) {
 		if g := h.group(dice); g != nil && h.mayLose() {
 			h.logf("the pod of %s is lost, and no node has room for it", g.ProcessGroupID)
 			h.w.KillPod(g.PodName(h.w.Resource))
 			h.w.Unschedulable = map[string]bool{g.PodName(h.w.Resource): true}
 		}
 	}},
-	{"a disk is lost and its servers are back at once", 2, func(h *history, dice *rand.Rand) {
+	{"volume-lost", "a disk is lost and its servers are back at once", 2, aGroup, func(h *History, dice *rand.Rand) {
 		g := h.group(dice)
 		if g == nil || !h.mayLose() || !h.answers(g.PodName(h.w.Resource)) {
 			return
@@ -83,8 +95,8 @@ var podProblems = []problem{
 		h.w.LoseDisk(g.PodName(h.w.Resource))
 		h.w.Tick(time.Duration(1+dice.IntN(60)) * time.Second)
 	}},
-	{"a node is lost", 2, func(h *history, dice *rand.Rand) {
-		at := dice.IntN(len(h.w.Nodes))
+	{"node-lost", "a node is lost", 2, aGroup, func(h *History, dice *rand.Rand) {
+		at := h.nodeAt(dice)
 		if h.mayLose() {
 			h.loseNode(at)
 		}
@@ -92,7 +104,7 @@ var podProblems = []problem{
 }
 
 // deletedPVC is a user's mistake: the PVC stays as long as its pod, and its data vanishes with both.
-var deletedPVC = problem{"a user deletes a PVC while its pod runs", 0, func(h *history, dice *rand.Rand) {
+var deletedPVC = problem{"user-deletes-pvc", "a user deletes a PVC while its pod runs", 0, aGroup, func(h *History, dice *rand.Rand) {
 	g := h.groupThat(dice, func(g *v1beta2.ProcessGroupStatus) bool {
 		return g.ProcessClass.IsStateful() && !g.IsMarkedForRemoval() && h.w.Pods[g.PodName(h.w.Resource)] != nil
 	})
@@ -104,7 +116,12 @@ var deletedPVC = problem{"a user deletes a PVC while its pod runs", 0, func(h *h
 
 // loseNode takes a node and all its pods away. Their volumes stay, as those do that are
 // no node's own.
-func (h *history) loseNode(at int) {
+func (h *History) loseNode(at int) {
+	if h.observed {
+		h.lost = &node{name: h.w.Nodes[at]}
+		h.w.LoseNode(h.lost.name)
+		return
+	}
 	h.lost = &node{h.w.Nodes[at], at}
 	h.w.Nodes = slices.Delete(slices.Clone(h.w.Nodes), at, at+1)
 	pods := 0
@@ -114,21 +131,21 @@ func (h *history) loseNode(at int) {
 			pods++
 		}
 	}
-	h.logf("%s is lost with %d pods", h.lost.name, pods)
+	h.logf("%s is lost, and of pods %d", h.lost.name, pods)
 }
 
 var databaseProblems = []problem{
-	{"status is stale", 1, fault("status is stale", fdbsim.Faults{StaleStatus: true})},
-	{"status is partial", 1, fault("status is partial", fdbsim.Faults{PartialStatus: true})},
-	{"status times out", 1, fault("status times out", fdbsim.Faults{StatusTimeout: true})},
-	{"status is late", 1, fault("status ends at its deadline", fdbsim.Faults{StatusDeadline: true})},
-	{"bounce impact lies", 1, fault("the bounce impact contradicts the recovery state", fdbsim.Faults{BounceImpactLies: true})},
-	{"data moves slowly", 2, fault("data moves slowly", fdbsim.Faults{MoveBytesPerSecond: 100 << 10})},
-	{"commands are slow", 1, fault("every command takes 20 s longer", fdbsim.Faults{Delay: 20 * time.Second})},
-	{"a command is cut off before it does anything", 1, fault("the next command is cut off and did nothing", fdbsim.Faults{DropCommands: 1})},
-	{"a command is cut off after it took effect", 1, fault("the next command is cut off and took effect", fdbsim.Faults{DropCommands: 1, ApplyUnknown: true})},
-	{"a commit has an unknown result", 1, fault("the next commit has an unknown result", fdbsim.Faults{UnknownCommits: 1, ApplyUnknown: true})},
-	{"a user excludes a group", 1, func(h *history, dice *rand.Rand) {
+	{"status-stale", "status is stale", 1, noGroup, fault("status is stale", locked.Faults{StaleStatus: true})},
+	{"status-partial", "status is partial", 1, noGroup, fault("status is partial", locked.Faults{PartialStatus: true})},
+	{"status-timeout", "status times out", 1, noGroup, fault("status times out", locked.Faults{StatusTimeout: true})},
+	{"status-late", "status is late", 1, noGroup, fault("status ends at its deadline", locked.Faults{StatusDeadline: true})},
+	{"bounce-impact-lies", "bounce impact lies", 1, noGroup, fault("the bounce impact contradicts the recovery state", locked.Faults{BounceImpactLies: true})},
+	{"data-moves-slowly", "data moves slowly", 2, noGroup, fault("data moves slowly", locked.Faults{MoveBytesPerSecond: 100 << 10})},
+	{"commands-slow", "commands are slow", 1, noGroup, fault("every command takes 20 s longer", locked.Faults{Delay: 20 * time.Second})},
+	{"command-cut-before", "a command is cut off before it does anything", 1, noGroup, fault("the next command is cut off and did nothing", locked.Faults{DropCommands: 1})},
+	{"command-cut-after", "a command is cut off after it took effect", 1, noGroup, fault("the next command is cut off and took effect", locked.Faults{DropCommands: 1, ApplyUnknown: true})},
+	{"commit-unknown", "a commit has an unknown result", 1, noGroup, fault("the next commit has an unknown result", locked.Faults{UnknownCommits: 1, ApplyUnknown: true})},
+	{"user-excludes", "a user excludes a group", 1, aGroup, func(h *History, dice *rand.Rand) {
 		g := h.group(dice)
 		if g == nil || len(h.byHand) > 0 || !h.mayLose() {
 			return
@@ -137,15 +154,15 @@ var databaseProblems = []problem{
 		h.byHand = []string{g.ExclusionString()}
 		h.typed("exclude no_wait " + g.ExclusionString())
 	}},
-	{"a user includes everything", 1, func(h *history, _ *rand.Rand) {
+	{"user-includes-all", "a user includes everything", 1, noGroup, func(h *History, _ *rand.Rand) {
 		h.logf("a user includes everything")
 		h.byHand = nil
 		h.typed("include all")
 	}},
 }
 
-func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
-	return func(h *history, _ *rand.Rand) {
+func fault(what string, f locked.Faults) func(*History, *rand.Rand) {
+	return func(h *History, _ *rand.Rand) {
 		if f.StaleStatus && h.w.Skew != 0 {
 			return // a clock and a status that both lie leave nothing to judge by
 		}
@@ -156,54 +173,54 @@ func fault(what string, f fdbsim.Faults) func(*history, *rand.Rand) {
 }
 
 // typed runs what a user types; that it fails while the database is away is life.
-func (h *history) typed(script string) {
-	if _, err := simtest.Type(h.w, script); err != nil {
+func (h *History) typed(script string) {
+	if err := h.typeIn(h.w, script); err != nil {
 		h.logf("which fails")
 	}
 }
 
 var pluginProblems = []problem{
-	{"the plugin dies", 3, func(h *history, dice *rand.Rand) {
+	{"plugin-killed", "the plugin dies", 3, noGroup, func(h *History, dice *rand.Rand) {
 		h.crashAt = len(h.w.Acted) + 1 + dice.IntN(6)
 		h.logf("the plugin dies before action %d", h.crashAt)
 	}},
-	{"actions fail", 1, func(h *history, dice *rand.Rand) {
+	{"action-refused", "actions fail", 1, noGroup, func(h *History, dice *rand.Rand) {
 		h.failing = 1 + dice.IntN(3)
-		h.logf("the next %d actions fail", h.failing)
+		h.logf("of the next actions %d fail", h.failing)
 	}},
-	{"the answer to an action is lost", 1, func(h *history, dice *rand.Rand) {
+	{"answer-lost", "the answer to an action is lost", 1, noGroup, func(h *History, dice *rand.Rand) {
 		h.unheard = 1 + dice.IntN(3)
-		h.logf("the answers to the next %d actions are lost", h.unheard)
+		h.logf("of the next answers to actions %d are lost", h.unheard)
 	}},
-	{"another instance has the lock", 1, func(h *history, _ *rand.Rand) {
+	{"lock-held", "another control-plane instance has the lock", 1, noGroup, func(h *History, _ *rand.Rand) {
 		h.w.LockHolder = "dc2"
 		h.logf("dc2 has the lock")
 	}},
-	{"the lock is lost in the middle of a pass", 1, func(h *history, dice *rand.Rand) {
+	{"lock-lost", "the lock is lost in the middle of a pass", 1, noGroup, func(h *History, dice *rand.Rand) {
 		h.loseAt = len(h.w.Acted) + 1 + dice.IntN(4)
 		h.logf("the lock is lost at action %d", h.loseAt)
 	}},
-	{"another run has the Lease", 1, func(h *history, dice *rand.Rand) {
+	{"lease-held", "another run has the Lease", 1, noGroup, func(h *History, dice *rand.Rand) {
 		h.w.LeaseHolder, h.leaseEnds = "another run", h.w.Now().Add(time.Duration(dice.IntN(900))*time.Second)
 		h.logf("another run has the Lease")
 	}},
-	{"an operator is at work", 1, func(h *history, _ *rand.Rand) {
+	{"operator-active", "an operator is at work", 1, noGroup, func(h *History, _ *rand.Rand) {
 		h.operator = true
 		h.logf("an operator is at work")
 	}},
-	{"the plugin's clock jumps", 1, func(h *history, dice *rand.Rand) {
+	{"clock-off", "the plugin's clock jumps", 1, noGroup, func(h *History, dice *rand.Rand) {
 		if h.stale {
 			return // see fault
 		}
 		h.w.Skew = time.Duration(dice.IntN(3600)-1800) * time.Second
 		h.logf("the plugin's clock is off by %s", h.w.Skew)
 	}},
-	{"troubles end for a while", 10, func(h *history, _ *rand.Rand) { h.healthy() }},
+	{"troubles-end", "troubles end for a while", 10, noGroup, func(h *History, _ *rand.Rand) { h.healthy() }},
 }
 
 // replaceGoing replaces, as the hold of a pass proposes to a user, the groups whose PVCs are being deleted
 // or do not exist while their pods run.
-func (h *history) replaceGoing(w *sim.Cluster) {
+func (h *History) replaceGoing(w *sim.Cluster) {
 	for _, id := range h.going[w] {
 		g := w.Resource.ProcessGroup(id)
 		if g == nil || g.IsMarkedForRemoval() || slices.Contains(w.Resource.Spec.CancelReplacementsForInstance, id) {
@@ -216,7 +233,7 @@ func (h *history) replaceGoing(w *sim.Cluster) {
 }
 
 // startRoutine ends what ends by itself.
-func (h *history) startRoutine() {
+func (h *History) startRoutine() {
 	for _, w := range h.clusters {
 		if w.LeaseHolder != "" && !w.Now().Before(h.leaseEnds) {
 			w.LeaseHolder = ""
@@ -225,16 +242,22 @@ func (h *history) startRoutine() {
 }
 
 // healthy ends all troubles but broken servers, whose group has to be replaced.
-func (h *history) healthy() {
+func (h *History) healthy() {
 	for _, w := range h.clusters {
 		w.LockHolder, w.LeaseHolder, w.Skew = "", "", 0
 	}
 	h.inTurn(h.correctImage)
 	h.operator = false
 	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
-	h.w.Unschedulable, h.w.Reject = nil, nil
+	if h.w.Reject = nil; !h.observed {
+		h.w.Unschedulable = nil
+	}
 	h.stale, h.full = false, false
-	h.database().SetFaults(fdbsim.Faults{})
+	h.database().SetFaults(locked.Faults{})
+	if h.observed && h.lost != nil {
+		h.w.ReturnNode(h.lost.name)
+		h.lost = nil
+	}
 	if h.lost != nil {
 		h.logf("%s is back", h.lost.name)
 		h.w.Nodes, h.lost = slices.Insert(slices.Clone(h.w.Nodes), h.lost.at, h.lost.name), nil

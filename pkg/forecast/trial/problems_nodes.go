@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"maps"
@@ -40,7 +40,7 @@ func taintRules(random *rand.Rand) []v1beta2.TaintReplacementOption {
 const maxTainted = 2
 
 var nodeProblems = []problem{
-	{"a node is tainted", 2, func(h *history, dice *rand.Rand) {
+	{"node-tainted", "a node is tainted", 2, aGroup, func(h *History, dice *rand.Rand) {
 		at, key := dice.IntN(len(h.w.Nodes)), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
 		name := h.w.Nodes[at]
 		if len(h.w.Taints) >= maxTainted || len(h.w.Taints[name]) > 0 {
@@ -49,13 +49,13 @@ var nodeProblems = []problem{
 		h.logf("%s is tainted with %s", name, key)
 		h.taint(name, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
 	}},
-	{"taints are taken away", 1, func(h *history, _ *rand.Rand) {
+	{"taints-removed", "taints are taken away", 1, noGroup, func(h *History, _ *rand.Rand) {
 		h.logf("no node is tainted")
 		h.w.Taints = nil
 	}},
 }
 
-func (h *history) taint(node string, t corev1.Taint) {
+func (h *History) taint(node string, t corev1.Taint) {
 	if h.w.Taints == nil {
 		h.w.Taints = map[string][]corev1.Taint{}
 	}
@@ -64,7 +64,7 @@ func (h *history) taint(node string, t corev1.Taint) {
 
 // leaveOneTainted takes away what no pass can bring to an end: taints that the spec bids
 // to endure, and more tainted nodes than are left by themselves.
-func (h *history) leaveOneTainted() {
+func (h *History) leaveOneTainted() {
 	left := false
 	for _, name := range slices.Sorted(maps.Keys(h.w.Taints)) {
 		timeout := h.w.Resource.TaintDelays(h.w.Taints[name][0].Key)
@@ -78,7 +78,7 @@ func (h *history) leaveOneTainted() {
 }
 
 var versionProblems = []problem{
-	{"the version changes", 1, func(h *history, dice *rand.Rand) {
+	{"version-edited", "the version changes", 1, noGroup, func(h *History, dice *rand.Rand) {
 		within := h.reachable()
 		version := within[dice.IntN(1<<16)%len(within)]
 		if version == h.w.Resource.Spec.Version {
@@ -92,7 +92,7 @@ var versionProblems = []problem{
 // reachable are the versions that the cluster can go to from what it runs now: any of its
 // own protocol, and newer ones. Once servers were restarted in a newer one there is no way
 // back, whatever the resource reports yet.
-func (h *history) reachable() []string {
+func (h *History) reachable() []string {
 	newer := []string{"7.4.5", "7.4.6"}
 	if slices.ContainsFunc(h.clusters, wasUpgraded) {
 		return newer

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"encoding/json"
@@ -22,7 +22,7 @@ const mostRecords = 2
 
 // recordsAgain finds passes that write nothing but the time. A cluster with nothing to do, or that waits, would be
 // written to by each pass: a watch runs one at every change, its own included.
-func recordsAgain(h *history, _ *deed) string {
+func recordsAgain(h *History, _ *deed) string {
 	before := h.records[h.w]
 	now := recorded{acted: len(h.w.Acted)}
 	var words []string
@@ -44,11 +44,11 @@ func recordsAgain(h *history, _ *deed) string {
 	if now.times <= mostRecords {
 		return ""
 	}
-	return fmt.Sprintf("%d passes in a row: %.200s", now.times, now.text)
+	return fmt.Sprintf("passes in a row: %d, each %.200s", now.times, now.text)
 }
 
 // recordedBy returns what an action records; false if it does more.
-func (h *history) recordedBy(a plan.Action) (text string, only bool) {
+func (h *History) recordedBy(a plan.Action) (text string, only bool) {
 	if _, taints := a.(plan.RecordTaints); taints {
 		return a.Describe(), true
 	}
@@ -59,10 +59,10 @@ func (h *history) recordedBy(a plan.Action) (text string, only bool) {
 var timesInJSON = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"|:\d{9,}`)
 
 // statusWithoutTimes is the status that the API server has.
-func (h *history) statusWithoutTimes() string {
+func (h *History) statusWithoutTimes() string {
 	text, err := json.Marshal(h.w.Resource.Status)
 	if err != nil {
-		h.t.Fatal(err)
+		return err.Error() // a status can always be encoded
 	}
 	return "status " + timesInJSON.ReplaceAllString(string(text), ":0")
 }

@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
+	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -18,67 +18,70 @@ const (
 	beforeAction occasion = iota
 	afterAction
 	afterPass
-	onceKept // the spec keeps process groups, and there was time to keep them
-	atTheEnd // of all troubles, once passes have been run until nothing was left to do
+	onceKept     // the spec keeps process groups, and there was time to keep them
+	underTrouble // that lasts, after more passes than an operation needs
+	atTheEnd     // of all troubles, once passes have been run until nothing was left to do
 )
 
 // invariant is a sentence that has to be true whatever happens, and the question that
-// tells. Questions go to the model and the cluster, never of status; the answer is
+// answers it. Questions go to the model and the cluster, never to the status; the answer is
 // empty when the sentence holds, else what is wrong.
 type invariant struct {
+	code      string
 	sentence  string
 	requested occasion
-	broken    func(*history, *deed) string
+	broken    func(*History, *deed) string
 }
 
 // invariants are all of them. Each can fail: TestEveryInvariantCanFail.
 var invariants = slices.Concat(keptInvariants, []invariant{
-	{"nothing is done without the Lease", beforeAction, actsWithoutLease},
-	{"nothing is done once a gate or another run's Lease refused", beforeAction, actsAfterRefusal},
-	{"nothing is done by a clock that is wrong", beforeAction, actsByWrongClock},
-	{"nothing that needs the lock is done without it", beforeAction, actsWithoutLock},
-	{"nothing is done on facts older than the Lease or the lock", beforeAction, actsOnOldFacts},
-	{"no database is created over one that exists", beforeAction, createsAgain},
-	{"no coordinator is excluded", beforeAction, excludesCoordinator},
-	{"only what leaves is excluded", beforeAction, excludesWhatStays},
-	{"nothing is marked for removal that is marked", beforeAction, marksAgain},
-	{"nothing is marked for removal whose successor the API server refuses", beforeAction, marksWithoutSuccessor},
-	{"no pod goes down by our hand whose volume ends with it and is needed", beforeAction, endsVolume},
-	{"no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
-	{"nothing is excluded within 2 minutes after a recovery, or included within 10", beforeAction, followsARecovery},
-	{"nothing is excluded beside a process of its class that may report again", beforeAction, excludesBesideOneThatMayReport},
-	{"every object that is created is owned by its cluster", beforeAction, createsWithoutOwner},
-	{"no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
-	{"nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},
-	{"no coordinator is deleted", afterAction, deletesCoordinator},
-	{"one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
-	{"of each class one bucket is down by our hand at most", afterAction, takesSecondBucketDown},
-	{"one pod at most is taken down for a template that cannot start", afterAction, takesDownForADeadTemplate},
-	{"no pod that stays gets another distribution key", afterAction, changesKey},
-	{"a disruption budget never allows two evictions", afterAction, allowsTwoEvictions},
-	{"nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", afterAction, followsAStart},
-	{"there is never a second database", afterPass, hasSecondDatabase},
-	{"no data is lost", afterPass, losesData},
-	{"a pass runs to its end", afterPass, breaksOff},
-	{"no cluster is called healthy whose database starts no transactions", afterPass, callsHealthy},
-	{"what goes down by our hand answers again within 5 minutes and 3 passes without troubles", afterPass, doesNotComeBack},
-	{"passes do not record the same continuously", afterPass, recordsAgain},
-	{"a history converges once troubles end", atTheEnd, doesNotConverge},
-	{"a converged cluster gets no writes", atTheEnd, writesToConverged},
-	{"a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},
-	{"a converged cluster has a disruption budget if it requests one", atTheEnd, endsWithoutBudget},
+	{"acts-without-lease", "nothing is done without the Lease", beforeAction, actsWithoutLease},
+	{"acts-after-refusal", "nothing is done once a gate or another run's Lease refused", beforeAction, actsAfterRefusal},
+	{"acts-by-wrong-clock", "nothing is done by a clock that is wrong", beforeAction, actsByWrongClock},
+	{"acts-without-lock", "nothing that needs the lock is done without it", beforeAction, actsWithoutLock},
+	{"acts-on-old-facts", "nothing is done on facts older than the Lease or the lock", beforeAction, actsOnOldFacts},
+	{"creates-again", "no database is created over one that exists", beforeAction, createsAgain},
+	{"excludes-coordinator", "no coordinator is excluded", beforeAction, excludesCoordinator},
+	{"excludes-what-stays", "only what leaves is excluded", beforeAction, excludesWhatStays},
+	{"marks-again", "nothing is marked for removal that is marked", beforeAction, marksAgain},
+	{"marks-without-successor", "nothing is marked for removal whose successor the API server refuses", beforeAction, marksWithoutSuccessor},
+	{"ends-volume", "no pod goes down by our hand whose volume ends with it and is needed", beforeAction, endsVolume},
+	{"excludes-without-replacement", "no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
+	{"follows-a-recovery", "nothing is excluded within 2 minutes after a recovery, or included within 10", beforeAction, followsARecovery},
+	{"excludes-beside-one-that-may-report", "nothing is excluded beside a process of its class that may report again", beforeAction, excludesBesideOneThatMayReport},
+	{"creates-without-owner", "every object that is created is owned by its cluster", beforeAction, createsWithoutOwner},
+	{"reduces-replicas", "no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
+	{"deletes-what-is-needed", "nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},
+	{"deletes-coordinator", "no coordinator is deleted", afterAction, deletesCoordinator},
+	{"takes-second-zone-down", "one zone is down by our hand at most, and only when all others are complete", afterAction, takesSecondZoneDown},
+	{"takes-second-bucket-down", "of each class one bucket is down by our hand at most", afterAction, takesSecondBucketDown},
+	{"takes-down-for-a-dead-template", "one pod at most is taken down for a template that cannot start", afterAction, takesDownForADeadTemplate},
+	{"changes-key", "no pod that stays gets another distribution key", afterAction, changesKey},
+	{"allows-two-evictions", "a disruption budget never allows two evictions", afterAction, allowsTwoEvictions},
+	{"follows-a-start", "nothing that keeps data goes down by our hand within 90 s after another process that keeps data started", afterAction, followsAStart},
+	{"has-second-database", "there is never a second database", afterPass, hasSecondDatabase},
+	{"loses-data", "no data is lost", afterPass, losesData},
+	{"breaks-off", "a pass runs to its end", afterPass, breaksOff},
+	{"calls-healthy", "no cluster is called healthy whose database starts no transactions", afterPass, callsHealthy},
+	{"does-not-come-back", "what goes down by our hand answers again within 5 minutes and 3 passes without troubles", afterPass, doesNotComeBack},
+	{"records-again", "passes do not record the same continuously", afterPass, recordsAgain},
+	{"does-not-end", "while something is wrong, passes end reconciled, wait with a reason, or name what a user has to do, within 80 passes", underTrouble, doesNotEnd},
+	{"does-not-converge", "a history converges once troubles end", atTheEnd, doesNotConverge},
+	{"writes-to-converged", "a converged cluster gets no writes", atTheEnd, writesToConverged},
+	{"ends-unpacked", "a converged cluster is packed as its spec packs it", atTheEnd, endsUnpacked},
+	{"ends-without-budget", "a converged cluster has a disruption budget if it requests one", atTheEnd, endsWithoutBudget},
 })
 
-func actsWithoutLease(_ *history, d *deed) string {
+func actsWithoutLease(_ *History, d *deed) string {
 	if d.k.lease == 0 && d.k.refused == "" {
 		return "the Lease was never taken"
 	}
 	return ""
 }
 
-func actsAfterRefusal(_ *history, d *deed) string { return d.k.refused }
+func actsAfterRefusal(_ *History, d *deed) string { return d.k.refused }
 
-func actsByWrongClock(h *history, _ *deed) string {
+func actsByWrongClock(h *History, _ *deed) string {
 	if check := h.w.Clock().Check(); !check.OK {
 		return check.Evidence
 	}
@@ -87,14 +90,14 @@ func actsByWrongClock(h *history, _ *deed) string {
 
 // actsWithoutLock does not judge a lock that was taken away a moment ago: then the actor
 // refuses, and so does the cluster.
-func actsWithoutLock(_ *history, d *deed) string {
+func actsWithoutLock(_ *History, d *deed) string {
 	if plan.EffectOf(d.action).Locked && d.k.lock == 0 && !d.k.robbed {
 		return "the lock was never taken"
 	}
 	return ""
 }
 
-func actsOnOldFacts(_ *history, d *deed) string {
+func actsOnOldFacts(_ *History, d *deed) string {
 	moment := d.k.lease
 	if plan.EffectOf(d.action).Locked {
 		moment = max(moment, d.k.lock)
@@ -105,14 +108,14 @@ func actsOnOldFacts(_ *history, d *deed) string {
 	return ""
 }
 
-func createsAgain(_ *history, d *deed) string {
+func createsAgain(_ *History, d *deed) string {
 	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.desiredReplicas > 0 {
 		return "it was created before"
 	}
 	return ""
 }
 
-func excludesCoordinator(h *history, d *deed) string {
+func excludesCoordinator(h *History, d *deed) string {
 	for _, g := range excludedGroups(h, d) {
 		if d.before.coordinators[g.PodName(h.w.Resource)] {
 			return string(g.ProcessGroupID)
@@ -121,7 +124,7 @@ func excludesCoordinator(h *history, d *deed) string {
 	return ""
 }
 
-func excludesWhatStays(h *history, d *deed) string {
+func excludesWhatStays(h *History, d *deed) string {
 	for _, g := range excludedGroups(h, d) {
 		if !g.IsMarkedForRemoval() {
 			return string(g.ProcessGroupID)
@@ -131,7 +134,7 @@ func excludesWhatStays(h *history, d *deed) string {
 }
 
 // endsVolume judges pods that are to come back. Those that leave are proven to be drained.
-func endsVolume(_ *history, d *deed) string {
+func endsVolume(_ *History, d *deed) string {
 	a, ok := d.action.(plan.DeletePods)
 	if !ok {
 		return ""
@@ -147,7 +150,7 @@ func endsVolume(_ *history, d *deed) string {
 // excludesWithoutReplacement: FoundationDB lets all processes but one be excluded. What
 // the redundancy tolerates to lose may drain without a replacement, no more. While status is
 // stale, a process that has died since counts as one that stays: nothing shows its death.
-func excludesWithoutReplacement(h *history, d *deed) string {
+func excludesWithoutReplacement(h *History, d *deed) string {
 	marked := map[v1beta2.ProcessClass][]string{}
 	for _, g := range excludedGroups(h, d) {
 		marked[g.ProcessClass] = append(marked[g.ProcessClass], string(g.ProcessGroupID))
@@ -165,7 +168,7 @@ func excludesWithoutReplacement(h *history, d *deed) string {
 		}
 		need := normalized.DesiredProcessCounts()[class] - normalized.FaultTolerance()
 		if len(remaining) < need {
-			return fmt.Sprintf("%d %s processes stay, and %d are needed", len(remaining), class, need)
+			return fmt.Sprintf("%s: %d stay, and %d needed", class, len(remaining), need)
 		}
 	}
 	return ""
@@ -173,7 +176,7 @@ func excludesWithoutReplacement(h *history, d *deed) string {
 
 // unseenDeaths are the groups of a class, besides others, that have a pod, are not excluded, and report as
 // far as the resource knows.
-func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []string) []string {
+func unseenDeaths(h *History, d *deed, class v1beta2.ProcessClass, others []string) []string {
 	var unseen []string
 	for _, g := range h.w.Resource.Status.ProcessGroups {
 		excluded := slices.ContainsFunc(append(slices.Clone(g.Addresses), g.ExclusionString()), func(target string) bool { return slices.Contains(d.before.excluded, target) })
@@ -187,14 +190,14 @@ func unseenDeaths(h *history, d *deed, class v1beta2.ProcessClass, others []stri
 
 // reducesReplicas judges volumes. A group that the spec wants gone without exclusion
 // takes one replica with it, and that is requested.
-func reducesReplicas(h *history, d *deed) string {
+func reducesReplicas(h *History, d *deed) string {
 	floor := min(d.before.desiredReplicas, d.after.desiredReplicas)
 	if a, ok := d.action.(plan.DeleteGroupObjects); ok && h.waived(a.Group) {
 		floor--
 	}
 	for i, after := range d.after.replicas {
 		if i < len(d.before.replicas) && after < d.before.replicas[i] && after < floor {
-			return fmt.Sprintf("a shard has %d of %d replicas, and had %d before", after, d.after.desiredReplicas, d.before.replicas[i])
+			return fmt.Sprintf("replicas of a shard: %d of %d, and %d before", after, d.after.desiredReplicas, d.before.replicas[i])
 		}
 	}
 	return ""
@@ -202,7 +205,7 @@ func reducesReplicas(h *history, d *deed) string {
 
 // deletesWhatIsNeeded judges groups that do not come back: their claim went, or their
 // pod went and they are leaving. A pod that is made again under its name finds its volume.
-func deletesWhatIsNeeded(h *history, d *deed) string {
+func deletesWhatIsNeeded(h *History, d *deed) string {
 	for _, pod := range d.removedClaims() {
 		if d.before.needed[pod] && !h.waivedPod(pod) {
 			return fmt.Sprintf("the volume of %s holds what the database needs", pod)
@@ -216,7 +219,7 @@ func deletesWhatIsNeeded(h *history, d *deed) string {
 	return ""
 }
 
-func deletesCoordinator(h *history, d *deed) string {
+func deletesCoordinator(h *History, d *deed) string {
 	for _, pod := range append(d.removedPods(), d.removedClaims()...) {
 		if d.before.coordinators[pod] && (d.forGood(h, pod) || !d.after.claims[pod]) {
 			return pod
@@ -229,9 +232,9 @@ func deletesCoordinator(h *history, d *deed) string {
 // that leave undrained because the spec requests it. They are down until they answer, or
 // until nothing of theirs is needed any more. A pod whose process is shut out by its protocol is down
 // already, and only recreating it ends that. While status is stale it cannot be known what
-// else is down, another instance's pods among it; nor does any status tell of another
-// instance's storage server that died within the last minute.
-func takesSecondZoneDown(h *history, d *deed) string {
+// else is down, another control-plane instance's pods among it; nor does any status tell of another
+// control-plane instance's storage server that died within the last minute.
+func takesSecondZoneDown(h *History, d *deed) string {
 	for pod := range h.down {
 		if h.answers(pod) || !h.needs(pod) {
 			delete(h.down, pod)
@@ -257,7 +260,7 @@ func takesSecondZoneDown(h *history, d *deed) string {
 // document shows 66 to 70 s later that a process which has just started lost its data. What
 // is in the same fault domain goes down together. All processes at once restart by the
 // minimum uptime instead; a stale status document has no age to judge by.
-func followsAStart(h *history, d *deed) string {
+func followsAStart(h *History, d *deed) string {
 	if h.stale {
 		return ""
 	}
@@ -272,7 +275,7 @@ func followsAStart(h *history, d *deed) string {
 }
 
 // knownDown are the zones that are down by our hand, as far as whose turn it is can know.
-func (h *history) knownDown() []string {
+func (h *History) knownDown() []string {
 	var zones []string
 	for pod, zone := range h.down {
 		if !h.stale || h.home(pod) == h.w {
@@ -286,29 +289,29 @@ func (h *history) knownDown() []string {
 // hasSecondDatabase counts those that a user created. Servers with a cluster file from before
 // coordinators moved can meet at addresses that other coordinators have got since: they agree
 // on a leader there, and wait for a user to create a database.
-func hasSecondDatabase(h *history, _ *deed) string {
-	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *fdbsim.Database) bool { return d.DesiredReplicas() == 0 })
+func hasSecondDatabase(h *History, _ *deed) string {
+	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *locked.Database) bool { return d.DesiredReplicas() == 0 })
 	if len(created) != 1 {
 		return fmt.Sprintf("there are %d", len(created))
 	}
 	return ""
 }
 
-func losesData(h *history, _ *deed) string {
+func losesData(h *History, _ *deed) string {
 	if !h.database().EveryKeyOnAtLeast(1) {
 		return fmt.Sprintf("replicas: %v", h.database().Replicas())
 	}
 	return ""
 }
 
-func breaksOff(h *history, _ *deed) string {
+func breaksOff(h *History, _ *deed) string {
 	if h.passError != nil {
 		return h.passError.Error()
 	}
 	return ""
 }
 
-func doesNotConverge(h *history, d *deed) string {
+func doesNotConverge(h *History, d *deed) string {
 	switch {
 	case writesToConverged(h, d) != "", countsDiffer(h, d) != "": // have sentences of their own
 		return ""
@@ -324,10 +327,10 @@ func doesNotConverge(h *history, d *deed) string {
 }
 
 // unfinished is what keeps a cluster from matching its spec.
-func (h *history) unfinished(w *sim.Cluster) string {
+func (h *History) unfinished(w *sim.Cluster) string {
 	switch {
 	case !h.endings[w].pass.Settled():
-		return fmt.Sprintf("the last of %d passes ended %s", h.passes, h.endings[w].pass.Outcome)
+		return fmt.Sprintf("pass %d, the last one, ended %s", h.passes, h.endings[w].pass.Outcome)
 	case w.Resource.Status.Generations.Reconciled != w.Resource.Generation:
 		return "the spec's generation is not reconciled"
 	case w.Resource.Status.Health.DataMovementPriority != 0: // that data has arrived will be recorded
@@ -341,7 +344,7 @@ func (h *history) unfinished(w *sim.Cluster) string {
 	return ""
 }
 
-func writesToConverged(h *history, _ *deed) string {
+func writesToConverged(h *History, _ *deed) string {
 	if !h.settling {
 		return ""
 	}
@@ -355,7 +358,7 @@ func writesToConverged(h *history, _ *deed) string {
 }
 
 // excludedGroups are the groups of the resource that an action excludes.
-func excludedGroups(h *history, d *deed) []*v1beta2.ProcessGroupStatus {
+func excludedGroups(h *History, d *deed) []*v1beta2.ProcessGroupStatus {
 	a, ok := d.action.(plan.Exclude)
 	if !ok {
 		return nil
@@ -370,7 +373,7 @@ func excludedGroups(h *history, d *deed) []*v1beta2.ProcessGroupStatus {
 }
 
 // leaves reports whether the group of a pod goes for good.
-func (h *history) leaves(pod string) bool {
+func (h *History) leaves(pod string) bool {
 	g := h.groupOf(pod)
 	return g == nil || g.IsMarkedForRemoval()
 }
@@ -378,7 +381,7 @@ func (h *history) leaves(pod string) bool {
 // forGood reports whether a deleted pod is not recreated: AddPods recreates the pods of all
 // process groups that are not drained yet, those that are marked for removal among them, and
 // DeletePods is for pods that are to be recreated.
-func (d *deed) forGood(h *history, pod string) bool {
+func (d *deed) forGood(h *History, pod string) bool {
 	if _, recreated := d.action.(plan.DeletePods); recreated {
 		g := h.groupOf(pod)
 		return g == nil || g.IsRemovable()
@@ -387,12 +390,12 @@ func (d *deed) forGood(h *history, pod string) bool {
 }
 
 // waived reports whether the spec requests a group's end without exclusion.
-func (h *history) waived(id v1beta2.ProcessGroupID) bool {
+func (h *History) waived(id v1beta2.ProcessGroupID) bool {
 	g := h.w.Resource.ProcessGroup(id)
 	return slices.Contains(h.w.Resource.Spec.ProcessGroupsToRemoveWithoutExclusion, id) || (g != nil && g.ExclusionSkipped)
 }
 
-func (h *history) waivedPod(pod string) bool {
+func (h *History) waivedPod(pod string) bool {
 	g := h.groupOf(pod)
 	return g != nil && h.waived(g.ProcessGroupID)
 }

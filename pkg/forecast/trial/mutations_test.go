@@ -1,4 +1,4 @@
-package reconcile_test
+package trial
 
 import (
 	"bytes"
@@ -8,31 +8,13 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
-// mutation makes the plugin wrong on purpose. The zero value changes nothing.
-type mutation struct {
-	// stages changes the stages of every pass.
-	stages func(*history, []plan.Stage) []plan.Stage
-	// pass changes a pass before it runs.
-	pass func(*history, *reconcile.Pass)
-	// view changes what a view reads.
-	view func(*inspect.Facts)
-}
-
-func (m mutation) plugin(h *history, p reconcile.Pass) *reconcile.Pass {
-	if m.pass != nil {
-		m.pass(h, &p)
-	}
-	return &p
-}
-
 // rogue adds a stage, right after the first, that does what it should not.
-func rogue(decide func(*history, plan.Snapshot) []plan.Action) mutation {
-	return mutation{stages: func(h *history, all []plan.Stage) []plan.Stage {
+func rogue(decide func(*History, plan.Snapshot) []plan.Action) mutation {
+	return mutation{stages: func(h *History, all []plan.Stage) []plan.Stage {
 		return slices.Insert(all, 1, plan.Stage{
 			Name: "Rogue", Reads: plan.ClusterResource | plan.Pods | plan.Database,
 			Decide: func(s plan.Snapshot) plan.Decision { return plan.Decision{Actions: decide(h, s)} },
@@ -42,14 +24,14 @@ func rogue(decide func(*history, plan.Snapshot) []plan.Action) mutation {
 
 // without leaves a stage out.
 func without(name plan.StageName) mutation {
-	return mutation{stages: func(_ *history, all []plan.Stage) []plan.Stage {
+	return mutation{stages: func(_ *History, all []plan.Stage) []plan.Stage {
 		return slices.DeleteFunc(all, func(s plan.Stage) bool { return s.Name == name })
 	}}
 }
 
 // ignoringTheList has a stage decide as if the spec kept nothing.
 func ignoringTheList(name plan.StageName) mutation {
-	return mutation{stages: func(_ *history, all []plan.Stage) []plan.Stage {
+	return mutation{stages: func(_ *History, all []plan.Stage) []plan.Stage {
 		i := slices.IndexFunc(all, func(s plan.Stage) bool { return s.Name == name })
 		decide := all[i].Decide
 		all[i].Decide = func(s plan.Snapshot) plan.Decision {
@@ -62,8 +44,8 @@ func ignoringTheList(name plan.StageName) mutation {
 }
 
 // ahead has a stage decide by a clock that is ahead.
-func ahead(name plan.StageName, by time.Duration) func(*history, []plan.Stage) []plan.Stage {
-	return func(_ *history, all []plan.Stage) []plan.Stage {
+func ahead(name plan.StageName, by time.Duration) func(*History, []plan.Stage) []plan.Stage {
+	return func(_ *History, all []plan.Stage) []plan.Stage {
 		i := slices.IndexFunc(all, func(s plan.Stage) bool { return s.Name == name })
 		decide := all[i].Decide
 		all[i].Decide = func(s plan.Snapshot) plan.Decision {
@@ -75,29 +57,29 @@ func ahead(name plan.StageName, by time.Duration) func(*history, []plan.Stage) [
 }
 
 // oneMarkedOneDead marks a stateless group that never comes back for removal, a few minutes after it ended.
-func (h *history) oneMarkedOneDead() {
+func (h *History) oneMarkedOneDead() {
 	dead := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStateless)[0]
 	h.w.Broken = map[string]bool{dead.PodName(h.w.Resource): true}
 	h.w.KillServers(dead.PodName(h.w.Resource))
 	h.w.Tick(10 * time.Second)
-	h.pass(h.t.Context()) // records that it does not report
+	h.pass(context.Background()) // records that it does not report
 	h.w.Tick(2 * time.Minute)
 	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
 		s.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{dead.ProcessGroupID}
 	})
-	h.pass(h.t.Context()) // adds its replacement
+	h.pass(context.Background()) // adds its replacement
 	h.w.Tick(30 * time.Second)
 }
 
 // careless is an actor that takes nothing, or does not care about a no.
 type careless struct {
 	reconcile.Actor
-	h                                  *history
+	h                                  *History
 	noLease, noLock, deafToNo, loseAll bool
 }
 
 func careful(change func(*careless)) mutation {
-	return mutation{pass: func(h *history, p *reconcile.Pass) {
+	return mutation{pass: func(h *History, p *reconcile.Pass) {
 		c := &careless{Actor: p.Actor, h: h}
 		change(c)
 		p.Actor = c
@@ -183,7 +165,7 @@ func isStorage(g *v1beta2.ProcessGroupStatus, _ string) bool {
 }
 
 // strayServer starts a server with a cluster file of its own, and creates a database there.
-func (h *history) strayServer() {
+func (h *History) strayServer() {
 	file := &strayFile{"stray:stray@10.9.9.9:4501"}
 	if _, err := h.w.FDB.StartServer(fdbsim.Server{
 		Args: []string{
@@ -192,14 +174,14 @@ func (h *history) strayServer() {
 		},
 		Version: "7.3.79", DataKey: "stray/1", ClusterFile: file,
 	}); err != nil {
-		h.t.Fatal(err)
+		panic(err)
 	}
 	var out bytes.Buffer
-	if code := fdbsim.Of(h.w.FDB).RunTool(h.t.Context(), fdbsim.Tool{
+	if code := fdbsim.Of(h.w.FDB).RunTool(context.Background(), fdbsim.Tool{
 		Name: "fdbcli", Version: "7.3.79", Host: "10.9.9.9", Files: file, Stdout: &out, Stderr: &out,
 		Args: []string{"-C", "/stray/fdb.cluster", "--timeout", "75", "--exec", "configure new single ssd-2"},
 	}); code != 0 {
-		h.t.Fatal(out.String())
+		panic(out.String())
 	}
 }
 
@@ -225,4 +207,62 @@ func deafTo(gates func(context.Context) ([]plan.Check, error)) func(context.Cont
 		}
 		return checks, err
 	}
+}
+
+// packing enables the packing of pods.
+func packing(h *History) {
+	h.edit(func(s *v1beta2.FoundationDBClusterSpec) {
+		s.DistributionConfig = Packs(3, v1beta2.BinPackClass, new(false))
+	})
+}
+
+// unevenly are stages of which one draws random numbers, and one replaces no excess.
+func unevenly(_ *History, all []plan.Stage) []plan.Stage {
+	for i := range all {
+		decide := all[i].Decide
+		edited := func(edit func(*v1beta2.FoundationDBClusterSpec)) func(plan.Snapshot) plan.Decision {
+			return func(s plan.Snapshot) plan.Decision {
+				s.Cluster = s.Cluster.DeepCopy()
+				edit(&s.Cluster.Spec)
+				return decide(s)
+			}
+		}
+		switch all[i].Name {
+		case plan.StageAddProcessGroups:
+			all[i].Decide = edited(func(s *v1beta2.FoundationDBClusterSpec) { s.DistributionConfig = nil })
+		case plan.StageReplaceMisconfiguredPods:
+			all[i].Decide = edited(func(s *v1beta2.FoundationDBClusterSpec) {
+				s.ProcessCounts = v1beta2.ProcessCounts{Storage: 99, Log: 99, Stateless: 99}
+			})
+		default:
+		}
+	}
+	return all
+}
+
+// twoOnOneNode moves the second storage pod to the node of the first.
+func (h *History) twoOnOneNode() {
+	storage := pick(plan.Snapshot{Cluster: h.w.Resource, Pods: h.w.Pods}, isStorage)
+	first, second := storage[0].PodName(h.w.Resource), storage[1].PodName(h.w.Resource)
+	h.w.Cordoned = map[string]bool{}
+	for _, node := range h.w.Nodes {
+		h.w.Cordoned[node] = node != h.w.Pods[first].Spec.NodeName
+	}
+	h.w.KillPod(second)
+}
+
+// bothBuckets takes the two down once all data is where they are, as if they were of two buckets.
+func (h *History) bothBuckets(s plan.Snapshot) []plan.Action {
+	storage := pick(s, isStorage)
+	if len(storage) < 2 {
+		return nil
+	}
+	first, second := storage[0].PodName(s.Cluster), storage[1].PodName(s.Cluster)
+	t := h.truth()
+	if zone := t.zones[first]; zone != t.zones[second] || !t.completeBut[zone] || len(t.young) > 0 {
+		return nil
+	}
+	h.w.Pods[first].Labels[v1beta2.LabelDistributionKey] = "storage-0"
+	h.w.Pods[second].Labels[v1beta2.LabelDistributionKey] = "storage-1"
+	return []plan.Action{renewalOf(s, storage[:2])}
 }
