@@ -72,18 +72,32 @@ func (r *Run) Foresee(ctx context.Context, view *planned.PlanView) error {
 }
 
 // simulate adds simulations with failures to a plan with something to do.
-func (r *Run) simulate(ctx context.Context, view *planned.PlanView, times int) error {
-	if times == 0 || !r.hasFuture(*view) {
+func (r *Run) simulate(ctx context.Context, view *planned.PlanView, o PlanOptions) error {
+	if o.Simulate == 0 && !o.SimulateAll || !r.hasFuture(*view) {
 		return nil
 	}
 	s, err := r.completed(ctx)
+	request := forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed}
+	var missing *planned.NoForecast
 	if err != nil {
-		view.Simulations = &planned.Simulations{Unavailable: &planned.NoForecast{Code: noForecastFacts, Detail: err.Error()}, Runs: []planned.Simulation{}}
-		return ctx.Err()
+		missing = &planned.NoForecast{Code: noForecastFacts, Detail: err.Error()}
 	}
-	all, err := forecast.Simulate(ctx, forecast.Request{Observed: s, Stages: r.stages(), Seed: r.Seed}, times)
-	view.Simulations = &all
-	return err
+	switch {
+	case missing != nil && o.SimulateAll:
+		view.SingleFaults = &planned.SingleFaults{Unavailable: missing, Histories: []planned.SingleFault{}}
+		return ctx.Err()
+	case missing != nil:
+		view.Simulations = &planned.Simulations{Unavailable: missing, Runs: []planned.Simulation{}}
+		return ctx.Err()
+	case o.SimulateAll:
+		all, err := forecast.Exhaust(ctx, request)
+		view.SingleFaults = &all
+		return err
+	default:
+		all, err := forecast.Simulate(ctx, request, o.Simulate)
+		view.Simulations = &all
+		return err
+	}
 }
 
 // hasFuture reports whether a plan is one that passes can follow.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -31,6 +32,8 @@ type PlanOptions struct {
 	Simulate int
 	// Prune adds what the deletion of resources would do that the manifests do not have.
 	Prune bool
+	// SimulateAll adds a simulation for each fault at each step.
+	SimulateAll bool
 }
 
 // Planned returns the options of a dry run that is printed as shows asks.
@@ -59,7 +62,7 @@ func (r *Run) plan(ctx context.Context, o PlanOptions) (planned.PlanView, reconc
 	if err := r.foresee(ctx, &view, o); err != nil {
 		return view, done, err
 	}
-	if err := r.simulate(ctx, &view, o.Simulate); err != nil {
+	if err := r.simulate(ctx, &view, o); err != nil {
 		return view, done, err
 	}
 	view.Limits = view.Within(o.AtMost)
@@ -192,6 +195,8 @@ func planEnd(v planned.PlanView, done reconcile.PassDone) error {
 	switch {
 	case failed:
 		return &exit.Error{Code: passCode(done), Err: failureOf(done), Printed: true}
+	case v.SingleFaults != nil && v.SingleFaults.Broken > 0:
+		return &exit.Error{Code: exit.ExitRefused, Err: fmt.Errorf("an invariant does not hold in %s of --simulate all", phrase.Count(v.SingleFaults.Broken, "simulation"))}
 	case len(exceeded) > 0:
 		return &exit.Error{Code: exit.ExitRefused, Err: fmt.Errorf("the plan exceeds --at-most: %s", strings.Join(exceeded, "; "))}
 	case v.Work() > 0, len(v.Holds) > 0:

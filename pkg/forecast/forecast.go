@@ -8,6 +8,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast/trial"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
@@ -78,7 +79,7 @@ func (r Request) withDefaults() Request {
 }
 
 func newPlayer(r Request, w *sim.Cluster) *player {
-	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), hashes: plan.NewHashMemo(), record: newRecorder(w, r)}
+	return &player{Request: r, w: w, start: w.Now(), acted: w.Now(), hashes: plan.NewHashMemo(), record: newRecorder(w, r), fewest: -1}
 }
 
 // unavailable is the forecast of a cluster that cannot be simulated.
@@ -100,8 +101,12 @@ type player struct {
 	start  time.Time
 	acted  time.Time // when the last pass acted
 	hashes *plan.HashMemo
-	// injector lets things fail between passes; nil for a forecast, in which nothing does.
+	// injector lets things fail between passes; nil where nothing does.
 	injector *injector
+	// history lets one thing fail at a step of a pass, and judges the passes; nil for a forecast, in which nothing fails.
+	history *trial.Observed
+	// fewest is the smallest number of copies of all data on processes that answer; -1 before the first observation.
+	fewest int
 }
 
 func (p *player) play(ctx context.Context) error {
@@ -128,13 +133,27 @@ func (p *player) play(ctx context.Context) error {
 
 // letPass lets time pass, in which things may fail.
 func (p *player) letPass(d time.Duration) {
-	if p.injector == nil {
+	if p.injector == nil && p.history == nil {
 		p.w.Tick(d)
 		return
 	}
 	for left := d; left > 0; left -= shortestInterval {
 		p.w.Tick(min(left, shortestInterval))
-		p.injector.inject()
+		p.observe()
+		if p.injector != nil {
+			p.injector.inject()
+		} else {
+			p.history.Recover()
+		}
+		p.observe()
+	}
+}
+
+// observe notes how many copies of all data there are.
+func (p *player) observe() {
+	copies, known := p.w.LiveCopies()
+	if known && (p.fewest < 0 || copies < p.fewest) {
+		p.fewest = copies
 	}
 }
 
@@ -146,11 +165,20 @@ func (p *player) pass(ctx context.Context) (reconcile.PassDone, error) {
 	}
 	pass := reconcile.Pass{Stages: p.Stages, Observer: p.w, Actor: p.w, Report: report, Seed: p.Seed, Hashes: p.hashes, Continues: true}
 	p.w.Tick(passTime)
-	done, err := pass.Run(ctx)
+	done, err := p.run(ctx, pass)
 	if p.record.changed {
 		p.acted = p.w.Now()
 	}
 	return done, err
+}
+
+// run runs a pass, through the witness of the history where there is one.
+func (p *player) run(ctx context.Context, pass reconcile.Pass) (reconcile.PassDone, error) {
+	if p.history == nil {
+		return pass.Run(ctx)
+	}
+	defer p.observe()
+	return p.history.Run(ctx, pass)
 }
 
 // ends reports how the forecast ends after a pass, if it does.
@@ -159,7 +187,9 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 	switch {
 	case done.Settled():
 		return planned.ForecastComplete, true
-	case done.Outcome == reconcile.Failed:
+	case p.history != nil && len(p.history.Violations()) > 0:
+		return planned.ForecastUnfinished, true
+	case done.Outcome == reconcile.Failed && (p.history == nil || idle > blocked): // a fault ends, and the next pass tries again
 		return planned.ForecastFailed, true
 	case done.Outcome == reconcile.Blocked && idle > blocked:
 		return planned.ForecastBlocked, true

@@ -53,21 +53,17 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 		return planned.Simulation{}, f.Unavailable, err
 	}
 	p := newPlayer(r, w)
-	d := &injector{w: w, random: rand.New(rand.NewPCG(seed, seed)), start: w.Now(), fewest: -1} //nolint:gosec // a simulation must be repeatable
+	d := &injector{w: w, random: rand.New(rand.NewPCG(seed, seed)), start: w.Now()}
 	p.injector = d
 	if err := p.play(ctx); err != nil {
 		f, err := unavailable(ctx, err)
 		return planned.Simulation{}, f.Unavailable, err
 	}
 	f := p.record.result()
-	d.addPhases(f.Phases)
-	if f.End != planned.ForecastComplete {
-		for _, hold := range p.record.holds {
-			d.story = append(d.story, planned.SimulatedEvent{Seconds: f.Seconds, What: string(hold.Stage) + " waits: " + hold.Reason})
-		}
-	}
+	d.story = append(d.story, storyOf(f, p.record.holds)...)
+	slices.SortStableFunc(d.story, func(a, b planned.SimulatedEvent) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	return planned.Simulation{
-		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(d.fewest, 0), Story: inspect.OrEmpty(d.story),
+		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(p.fewest, 0), Story: inspect.OrEmpty(d.story),
 	}, nil, nil
 }
 
@@ -79,7 +75,6 @@ type injector struct {
 	due    time.Time
 	back   map[string]time.Time // when lost nodes come back
 	count  int
-	fewest int // copies of all data on processes that answer; -1 before the first observation
 	story  []planned.SimulatedEvent
 }
 
@@ -93,7 +88,6 @@ func (d *injector) inject() {
 			d.note("node " + node + " is back")
 		}
 	}
-	d.observe()
 	switch {
 	case d.due.IsZero():
 		d.due = now.Add(d.pauseLength())
@@ -101,7 +95,6 @@ func (d *injector) inject() {
 		d.count++
 		d.due = now.Add(d.pauseLength())
 		d.fail()
-		d.observe()
 	}
 }
 
@@ -133,26 +126,24 @@ func (d *injector) fail() {
 	}
 }
 
-// observe notes how many copies of all data there are.
-func (d *injector) observe() {
-	copies, known := d.w.LiveCopies()
-	if known && (d.fewest < 0 || copies < d.fewest) {
-		d.fewest = copies
-	}
-}
-
 func (d *injector) note(what string) {
 	d.story = append(d.story, planned.SimulatedEvent{Seconds: d.w.Now().Sub(d.start).Seconds(), What: what})
 }
 
-// addPhases adds what the passes did to the story.
-func (d *injector) addPhases(phases []planned.ForecastPhase) {
-	for _, p := range phases {
+// storyOf is what the passes did that has an impact, and what they wait for in the end.
+func storyOf(f planned.Forecast, holds []*planned.ForecastWait) (story []planned.SimulatedEvent) {
+	for _, p := range f.Phases {
 		if p.Impact == plan.NoImpact {
 			continue
 		}
-		d.story = append(d.story, planned.SimulatedEvent{Seconds: p.FromSeconds, What: fmt.Sprintf("%s: %s (%s in all, until %s)",
+		story = append(story, planned.SimulatedEvent{Seconds: p.FromSeconds, What: fmt.Sprintf("%s: %s (%s in all, until %s)",
 			p.Stage, p.Summary, phrase.Count(p.Actions, "action"), phrase.Duration(time.Duration(p.ToSeconds*float64(time.Second))))})
 	}
-	slices.SortStableFunc(d.story, func(a, b planned.SimulatedEvent) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	if f.End == planned.ForecastComplete {
+		return story
+	}
+	for _, hold := range holds {
+		story = append(story, planned.SimulatedEvent{Seconds: f.Seconds, What: string(hold.Stage) + " waits: " + hold.Reason})
+	}
+	return story
 }

@@ -37,6 +37,7 @@ func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 		return err
 	}
 	o.simulations(w, v.Simulations)
+	o.singleFaults(w, v.SingleFaults)
 	layout.Line(w, "%s", planSentence(v))
 	return nil
 }

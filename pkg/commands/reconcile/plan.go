@@ -51,7 +51,11 @@ decided about a site that cannot be read.
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
 actions of the file and nothing else, and fails if the cluster state has changed since.
 
-Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-most allows.
+With --simulate all, each step meets each fault once, as a lost node or a killed run, in a
+simulation of its own, and rules of safety are checked there after each action.
+
+Exit code 0: nothing to do. 1: something to do. 4: blocked, more than --at-most allows, or a
+rule of safety broken in a simulation.
 2 and more: see docs/exit-codes.md.`,
 		Example: `  # Preview a pass
   kubectl fdb plan sample-cluster
@@ -70,6 +74,9 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 
   # Simulate 20 runs with random failures of processes, pods and nodes
   kubectl fdb plan sample-cluster --simulate 20
+
+  # Simulate each single fault at each step of an upgrade
+  kubectl fdb plan sample-cluster --set version=7.3.80 --simulate all
 
   # Preview the next pass at each site of a database in three Kubernetes clusters
   kubectl fdb plan --contexts dc1,dc2,dc3
@@ -99,7 +106,8 @@ Exit code 0: nothing to do. 1: something to do. 4: blocked, or more than --at-mo
 	cmd.Flags().BoolVar(&o.Coexist, "coexist", false, "If true, plan a pass with --coexist, which acts although an operator manages the cluster")
 	cmd.Flags().BoolVar(&o.WithBackups, "with-backups", false, "If true, also plan for all backups of the cluster, then for all restores into it")
 	cmd.Flags().BoolVar(&shows.Forecast, "forecast", true, "If true, forecast all passes of a cluster until nothing is left to do")
-	cmd.Flags().IntVar(&shows.Simulate, "simulate", 0, "number of simulations of all passes in which processes, pods and nodes fail at random")
+	cmd.Flags().Var(&simulateFlag{&shows}, "simulate", "number of simulations of all passes in which processes, pods and nodes fail at random; or all, for one simulation of each fault at each step")
+	complete.Flag(cmd, "simulate", func() []string { return []string{simulateAll} })
 	cmd.Flags().StringVar(&limit, "at-most", "", "limits of the totals of the forecast, above which the exit code is 4, such as recoveries=2,movedBytes=100Gi,groupsRemoved=0,seconds=1h; an unknown total counts as exceeded")
 	flags.Output(cmd, &shows.Flags)
 	f.add(cmd, "to plan as if it were stored")
@@ -111,9 +119,6 @@ func planNeeds() []declare.Requirement {
 	return slices.Concat(cmdutil.Viewing(), cmdutil.Operators(), cmdutil.FirstVolumes(), cmdutil.Optional("the disruption budget is unknown", session.BudgetPermissions()[0]))
 }
 
-// maxSimulations bounds --simulate.
-const maxSimulations = 1000
-
 // runPlan is a dry run of reconcile.
 func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, shows apply.PlanOptions, env *session.Env, args []string, named []sites.Site) error {
 	if err := shows.Check(); err != nil {
@@ -121,9 +126,6 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	}
 	if len(shows.AtMost) > 0 && !shows.Forecast {
 		return exit.Usagef("--at-most requires --forecast")
-	}
-	if shows.Simulate < 0 || shows.Simulate > maxSimulations {
-		return exit.Usagef("--simulate must be from 0 to %d, not %d", maxSimulations, shows.Simulate)
 	}
 	if err := f.check(); err != nil {
 		return err

@@ -53,6 +53,8 @@ type PlanView struct {
 	// Simulations are how all passes end while processes, pods and nodes fail; null where that was
 	// not requested.
 	Simulations *Simulations `json:"simulations,omitempty"`
+	// SingleFaults are how all passes end with one fault at each of their steps; null where that was not requested.
+	SingleFaults *SingleFaults `json:"singleFaults,omitempty"`
 	// Limits are those of --at-most, with the totals of the plan; absent without the flag.
 	Limits []Limit `json:"limits,omitempty"`
 	// Pause is why operators skip the cluster, and until when; absent where it is not paused. A pass

@@ -126,7 +126,7 @@ func (w *Cluster) begin(a plan.Action) error {
 	if quiet := plan.EffectOf(a).Cooldown; quiet > 0 {
 		w.cooldownUntil = w.Now().Add(quiet)
 	}
-	if !w.observed {
+	if !w.observed || w.keepsActions {
 		w.Acted = append(w.Acted, a)
 	}
 	return nil

@@ -53,6 +53,8 @@ type Adoption struct {
 	PodStart time.Duration
 	// MoveRate is how many bytes of data move per second.
 	MoveRate int64
+	// KeepActions keeps the actions that are carried out, with the whole statuses that they hold.
+	KeepActions bool
 }
 
 const (
@@ -79,7 +81,7 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	}
 	at := &site{}
 	w := at.add(s.Cluster)
-	w.observed, w.scale, w.podStart, w.Overrides = true, scaleOf(s.Database.Status), a.PodStart, s.Overrides
+	w.observed, w.keepsActions, w.scale, w.podStart, w.Overrides = true, a.KeepActions, scaleOf(s.Database.Status), a.PodStart, s.Overrides
 	pace := locked.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
 	w.FDB = locked.New(locked.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})

@@ -94,15 +94,15 @@ type Cluster struct {
 	Reject func(class v1beta2.ProcessClass) *plan.Refusal
 	// Crash ends the plugin just before the action with this number, from 1; 0 never.
 	Crash int
-	// Acted are the actions that were carried out. An adopted cluster keeps none: they hold whole
-	// statuses, and nothing reads them.
+	// Acted are the actions that were carried out. An adopted cluster keeps none without
+	// Adoption.KeepActions: they hold whole statuses.
 	Acted []plan.Action
 
 	// scale is by how much less data there is than in the cluster that was adopted.
 	scale int64
 
-	// observed is true for an adopted cluster.
-	observed bool
+	// observed is true for an adopted cluster, keepsActions for one that keeps what was carried out.
+	observed, keepsActions bool
 	// podStart is how long a pod takes until it runs.
 	podStart time.Duration
 	// observedNodes are the nodes of an adopted cluster; down are those that do not work.
