@@ -19,13 +19,14 @@ type simulateFlag struct{ shows *apply.PlanOptions }
 
 // String implements pflag.Value.
 func (f *simulateFlag) String() string {
-	if f.shows == nil {
-		return "0"
-	}
-	if f.shows.SimulateAll {
+	switch {
+	case f.shows == nil || !f.shows.SimulateAll && f.shows.Simulate == 0:
+		return "" // a number alone would be taken for a duration
+	case f.shows.SimulateAll:
 		return simulateAll
+	default:
+		return strconv.Itoa(f.shows.Simulate)
 	}
-	return strconv.Itoa(f.shows.Simulate)
 }
 
 // Set implements pflag.Value.
