@@ -197,6 +197,9 @@ func (h *History) converge(ctx context.Context) {
 	h.logf("all troubles end")
 	h.healthy()
 	h.calm = true
+	for pod := range h.departed { // from now on nothing keeps it away
+		h.departed[pod] = departure{h.w.Now(), h.passes}
+	}
 	h.repack()
 	h.leaveOneTainted()
 	if h.keepWhatIsListed(ctx); h.violated() {
