@@ -142,7 +142,7 @@ func doesNotComeBack(h *History, _ *deed) string {
 	for pod, left := range h.departed {
 		w := h.home(pod)
 		switch {
-		case w != h.w:
+		case w != h.w, wasUpgraded(w): // one that did not start before an upgrade waits for its replacement
 		case h.answers(pod), h.leaves(pod), w.Broken[pod]:
 			delete(h.departed, pod)
 		case !h.calm:
