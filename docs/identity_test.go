@@ -84,12 +84,12 @@ var textFields = []string{"Question", "Evidence", "Reason", "Detail", "Brief", "
 // proseDecides names the places that still compare, split or search rendered text, with
 // how often they do. The numbers may only fall.
 var proseDecides = map[string]int{
-	"pkg/commands/cmdutil/group_ids.go":     1, // a listing of Kubernetes
+	"pkg/commands/cmdutil/groups.go":        1, // a listing of Kubernetes
 	"pkg/fdb/admin/admintest/transcript.go": 1, // recorded commands
-	"pkg/fdb/admin/backup_store.go":         1, // the output of a tool of FoundationDB
-	"pkg/reconcile/safety/clean_bounce.go":  1, // a reason that FoundationDB defines
+	"pkg/fdb/admin/backup.go":               1, // the output of a tool of FoundationDB
+	"pkg/reconcile/safety/recovery_age.go":  1, // a reason that FoundationDB defines
 	"pkg/inspect/pod_problem.go":            2, // reasons that Kubernetes defines
-	"pkg/reconcile/readings/pod_start.go":   1, // the end of the scheduler's message, which is only shown
+	"pkg/reconcile/readings/pod_files.go":   1, // the end of the scheduler's message, which is only shown
 	"pkg/inspect/check/budget.go":           1, // a reason that Kubernetes defines
 	"pkg/ui/tui/model.go":                   1, // nil or not
 }

@@ -13,9 +13,9 @@ import (
 // pkg/limit, with the reason.
 var unlimited = map[string]map[string]string{
 	"io.ReadAll": {
-		"pkg/evictionhook/handler.go":           "of an http.MaxBytesReader",
+		"pkg/evictionhook/review.go":            "of an http.MaxBytesReader",
 		"pkg/reconcile/live/sidecar.go":         "of an io.LimitReader",
-		"pkg/commands/run/source.go":            "of an io.LimitReader",
+		"pkg/commands/run/tree.go":              "of an io.LimitReader",
 		"pkg/commands/run/configmap.go":         "of an io.LimitReader",
 		"pkg/fdb/admin/admintest/transcript.go": "for tests",
 	},

@@ -3,12 +3,18 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/audit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 )
 
 // Identity is the resource and the generation of its spec that a decision was made for.
@@ -163,4 +169,73 @@ func (a *Approval) wroteOnly(now Identity, s plan.Snapshot) bool {
 	is := specsOf(s)
 	same := apiequality.Semantic.DeepEqual
 	return same(a.spec.cluster, is.cluster) && same(a.spec.backup, is.backup) && same(a.spec.restore, is.restore)
+}
+
+// lastRead is what a pass knew of the database at its end: read after all that it did.
+type lastRead struct {
+	database plan.DatabaseFacts
+	known    bool
+}
+
+// lastReadAge is the highest age of the document of a lastRead.
+const lastReadAge = 5 * time.Second
+
+// readOnce is a session whose first observation of the database is that of the pass before. The
+// progress of a command's targets is read right after a pass; nothing is decided by it.
+type readOnce struct {
+	session.Session
+	// of reads for the session.
+	of   ofOne
+	last *lastRead
+	now  time.Time
+}
+
+// Observe implements reconcile.Observer.
+func (r readOnce) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	last := *r.last
+	*r.last = lastRead{}
+	age := r.now.Sub(last.database.AsOf)
+	if facets&plan.Database == 0 || !last.known || last.database.Status == nil || age < 0 || age > lastReadAge {
+		return r.of.Observe(ctx, into, facets)
+	}
+	if err := r.of.Observe(ctx, into, facets&^plan.Database); err != nil {
+		return err
+	}
+	into.Database = last.database
+	return nil
+}
+
+// SplitReplaced removes the words that name already replaced process groups: the status has none of
+// them, and the audit, the file or Events, has their removal. A repeated command then proceeds
+// with the others, while a mistyped word is still an error.
+func SplitReplaced(ctx context.Context, e *session.Env, key types.NamespacedName, s plan.Snapshot, words []string) (left []string, removed []v1beta2.ProcessGroupID) {
+	unknown := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return len(session.GroupsFor(s, word)) > 0 })
+	if len(unknown) == 0 {
+		return words, nil
+	}
+	known := removals(ctx, e, key, s.Cluster.UID)
+	for _, word := range words {
+		name := strings.TrimPrefix(strings.TrimPrefix(word, session.GroupPrefix), session.PodPrefix)
+		if slices.Contains(unknown, word) && known[name] {
+			removed = append(removed, v1beta2.ProcessGroupID(name))
+			continue
+		}
+		left = append(left, word)
+	}
+	return left, removed
+}
+
+// removals returns the removals of process groups of a cluster in the audit. What cannot be read of it
+// proves nothing, nor do records of another cluster of the same name.
+func removals(ctx context.Context, e *session.Env, key types.NamespacedName, cluster types.UID) audit.Removals {
+	known := audit.Removals{}
+	if path, err := audit.Path(e.Getenv); err == nil {
+		err = known.AddFile(path, audit.Run{Context: e.Connection().ContextName(), Namespace: key.Namespace, Cluster: key.Name, UID: cluster})
+		if err != nil {
+			e.Logf("warning: %s", err)
+		}
+	}
+	events, _ := e.Lookup().EventsOf(ctx, key, key.Name)
+	known.AddEvents(events, cluster)
+	return known
 }

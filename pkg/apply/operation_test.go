@@ -282,3 +282,12 @@ func TestAnOperationEndsOnAnAbortRequest(t *testing.T) {
 		t.Errorf("%q names what is done", err)
 	}
 }
+
+// The last pass may have had nothing left to do while what the command is for takes its time.
+func TestATimedOutWaitIsReportedAsWaiting(t *testing.T) {
+	p := &Passes{}
+	p.Last.Outcome = reconcile.Done
+	if word := p.endWord(&exit.Error{Code: exit.ExitWaiting, Err: exit.ErrTimeout}); word != "waiting" {
+		t.Errorf("it is %q", word)
+	}
+}

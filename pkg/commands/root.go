@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/backups"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/clusters"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/coordinators"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/dashboard"
@@ -349,4 +351,64 @@ func printErrorJSON(e *session.Env, f *exit.Error) {
 	document := ui.NewError(e.Metadata(e.Run.About), f.Code, exit.Explain(f.Err), f.Hints)
 	document.Differences = f.Differences
 	_ = ui.WriteJSON(e.ErrOut, document)
+}
+
+// slop is by how much pflag exceeds the width that it is given.
+const slop = 5
+
+// fitHelp makes help fit the terminal: its prose, and the descriptions of flags.
+func fitHelp(root *cobra.Command) {
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		out := cmd.OutOrStdout()
+		width := layout.Width(out)
+		if width == 0 {
+			usual(cmd, args)
+			return
+		}
+		cmd.Long = layout.Reflow(cmd.Long, width)
+		cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", width-slop)))
+		var text bytes.Buffer // templates print word by word, and a page wraps whole lines
+		cmd.SetOut(&text)
+		usual(cmd, args)
+		cmd.SetOut(out)
+		_, _ = text.WriteTo(out) // help has no error to return
+	})
+}
+
+// newOptions returns the command `options`, which kubectl has for the same.
+func newOptions(env *session.Env) *cobra.Command {
+	return declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Support, Pages: []string{"commands.md"}, Local: true}, &cobra.Command{
+		Use:   "options",
+		Short: "List the flags of all commands",
+		Long: `List the flags that all commands have: those that select an API server and a user, and those
+of output, transport and restrictions. No API server is contacted.`,
+		Example: `  # List the flags of all commands
+  kubectl fdb options`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(env.Out, flagsOfAll(cmd.Root(), layout.Width(env.Out)))
+			return err
+		},
+	})
+}
+
+// flagsOfAll returns the flags of all commands with their descriptions; a width of 0 is no limit.
+func flagsOfAll(root *cobra.Command, width int) string {
+	if width == 0 {
+		return root.PersistentFlags().FlagUsages()
+	}
+	return root.PersistentFlags().FlagUsagesWrapped(width - slop)
+}
+
+// newGet is the parent of the get commands. It does nothing by itself.
+func newGet(env *session.Env) *cobra.Command {
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Inspection, Pages: []string{"inspect.md"}}, &cobra.Command{
+		Use:   "get KIND",
+		Short: "List the parts of a cluster",
+	})
+	cmd.AddCommand(clusters.NewGetClusters(env), groups.NewGetProcessGroups(env), clusters.NewGetProcesses(env), coordinators.NewGet(env),
+		groups.NewGetExclusions(env), locks.NewGet(env), clusters.NewGetConfiguration(env), nodes.NewGetNodes(env), clusters.NewGetClients(env))
+	cmdutil.AsParent(cmd, "resource type")
+	return cmd
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -180,3 +182,144 @@ func (h *Hook) isOwn(pod *corev1.Pod) bool {
 	return pod.Namespace == h.Self.Namespace && len(h.Self.Labels) > 0 &&
 		labels.SelectorFromSet(maps.Clone(h.Self.Labels)).Matches(labels.Set(pod.Labels))
 }
+
+// Acts runs an Actor in the background, once at a time for each cluster: the API server waits for
+// an answer for seconds, and a replacement takes minutes.
+type Acts struct {
+	actor  Actor
+	clock  clock.PassiveClock
+	report func(Eviction, error)
+	ending chan struct{} // closed once nothing may begin any more
+
+	mu      sync.Mutex
+	running map[types.NamespacedName]bool
+	ended   map[types.NamespacedName]time.Time
+	wait    sync.WaitGroup
+}
+
+// actPause is the least time between two runs for one cluster: whoever drains tries again after
+// 5 s, for every pod.
+const actPause = 10 * time.Second
+
+// NewActs returns Acts that run until Stop. Report receives every end; nil reports nothing.
+func NewActs(actor Actor, c clock.PassiveClock, report func(Eviction, error)) *Acts {
+	return &Acts{actor: actor, clock: c, report: report, ending: make(chan struct{}), running: map[types.NamespacedName]bool{}, ended: map[types.NamespacedName]time.Time{}}
+}
+
+// start acts for an eviction, unless an earlier run for the cluster is under way or has just ended.
+// It reports whether a run is under way. The run outlives ctx, that of the request.
+func (a *Acts) start(ctx context.Context, e Eviction, refused []plan.Check) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch ended, before := a.ended[e.Cluster]; {
+	case a.ends():
+		return false
+	case a.running[e.Cluster]:
+		return true
+	case before && a.clock.Since(ended) < actPause:
+		return true // the next request goes on with it
+	}
+	a.running[e.Cluster] = true
+	a.wait.Add(1)
+	go a.run(context.WithoutCancel(ctx), e, slices.Clone(refused))
+	return true
+}
+
+func (a *Acts) ends() bool {
+	select {
+	case <-a.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+func (a *Acts) run(ctx context.Context, e Eviction, refused []plan.Check) {
+	defer a.wait.Done()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.ending:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err := a.actor.Act(ctx, e, refused)
+	a.mu.Lock()
+	delete(a.running, e.Cluster)
+	a.ended[e.Cluster] = a.clock.Now()
+	a.mu.Unlock()
+	if a.report != nil {
+		a.report(e, err)
+	}
+}
+
+// Stop ends what runs, and returns once it has ended.
+func (a *Acts) Stop() {
+	a.mu.Lock()
+	if !a.ends() {
+		close(a.ending)
+	}
+	a.mu.Unlock()
+	a.wait.Wait()
+}
+
+// Eviction is the requested eviction of a pod that belongs to a cluster.
+type Eviction struct {
+	// Cluster names the FoundationDBCluster.
+	Cluster types.NamespacedName
+	// Pod and UID identify the pod; Node is where it runs.
+	Pod  string
+	UID  types.UID
+	Node string
+	// User requested the eviction, as the API server authenticated it.
+	User string
+	// DryRun is true when nothing may be changed because of the request.
+	DryRun bool
+}
+
+// Epoch numbers the evictions that were allowed of a cluster. Facts that were observed in one epoch
+// do not show the eviction that began the next one, so they must not be used in it.
+type Epoch int64
+
+// NoEpoch is that of a question whose facts must not be reused at all.
+const NoEpoch Epoch = -1
+
+// Decider knows the eviction rules and the state of clusters.
+type Decider interface {
+	// Decide returns the evaluated questions; the eviction is allowed if there is at least one
+	// and all of them hold. An error means that the answer is unknown, which denies. Facts of the
+	// same epoch may be reused for a few seconds. Decide changes nothing.
+	Decide(ctx context.Context, e Eviction, epoch Epoch) ([]plan.Check, error)
+}
+
+// Actor makes a denied eviction possible: it has the process group replaced, or coordinators moved.
+type Actor interface {
+	// Act does what may be done now, under the same locks and checks as any other run, and
+	// returns. It is called again for as long as the eviction is requested and denied. When ctx
+	// ends it finishes what must not be cut and returns.
+	Act(ctx context.Context, e Eviction, refused []plan.Check) error
+}
+
+// Outcome is how a request was answered.
+type Outcome string
+
+// The outcomes of requests.
+const (
+	// Allowed: the eviction rules allow it.
+	Allowed Outcome = "allowed"
+	// Denied: a rule does not allow it now.
+	Denied Outcome = "denied"
+	// Busy: another eviction of the cluster is being decided, or not over yet.
+	Busy Outcome = "busy"
+	// Unknown: the answer could not be determined, which denies.
+	Unknown Outcome = "unknown"
+	// NotApplicable: the pod is none of a cluster, does not run, or is one of this webhook.
+	NotApplicable Outcome = "not-judged"
+	// Invalid: the request is malformed.
+	Invalid Outcome = "invalid"
+)
+
+// Outcomes are all outcomes, in the order of documentation.
+func Outcomes() []Outcome { return []Outcome{Allowed, Denied, Busy, Unknown, NotApplicable, Invalid} }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"cmp"
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // EventListView is the document of `events`: what happened, the oldest first.
@@ -163,4 +167,106 @@ func (v EventListView) Fresh(shown map[string]int) EventListView {
 	}
 	v.Items = fresh
 	return v
+}
+
+// List returns the events with their columns.
+func (v EventListView) List() list.Table { return list.Of(EventColumns, v.Items) }
+
+// EventColumns are the columns of events.
+var EventColumns = []list.Column[EventView]{
+	{Title: "SEEN", Meaning: "Age of the last occurrence", Typical: 6, Right: true, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.Time)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.Time) }},
+	{Title: "TYPE", Meaning: "Normal or Warning", Typical: 7, Drop: 4, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Type) }},
+	{Title: "REASON", Meaning: "Reason that the component gives", Typical: 20, Min: 12, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Reason).In(e.Tone()) }},
+	{Title: "OBJECT", Meaning: "Kind and name of the object", Typical: 40, Drop: 2, Min: 16, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.Object) }},
+	{Title: "COUNT", Meaning: "Number of occurrences", Typical: 5, Drop: 3, Right: true, Cell: func(_ list.At, e EventView) list.Cell { return list.Count(e.Count) }, Number: func(_ list.At, e EventView) *float64 { return list.Quantity(&e.Count) }},
+	{Title: "MESSAGE", Meaning: "What happened", Below: true, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(phrase.Or(e.did, e.Message)) }},
+	{Title: "FIRST", Meaning: "Age of the first occurrence", Typical: 6, Drop: 6, Right: true, Place: list.Wide, Cell: func(at list.At, e EventView) list.Cell { return list.Text(at.Age(&e.First)) }, Number: func(at list.At, e EventView) *float64 { return at.Seconds(&e.First) }},
+	{Title: "FROM", Meaning: "Component that reported it", Typical: 20, Drop: 5, Place: list.Wide, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.From) }},
+	{Title: "BY", Meaning: "Command, reason, user and run of an event of this program; - for others", Typical: 40, Min: 16, Drop: 7, Place: list.WideOptional, Cell: func(_ list.At, e EventView) list.Cell { return list.Text(e.by) }},
+}
+
+// Tone is how bad an event is.
+func (v EventView) Tone() list.Tone {
+	if v.Type == corev1.EventTypeWarning {
+		return list.Warn
+	}
+	return list.Plain
+}
+
+// EventComponent is the source of the Events that this program writes.
+const EventComponent = "kubectl-fdb"
+
+// AnnotationRun is on every Event of this program: the facts of its message as JSON, see EventRecord.
+const AnnotationRun = "kubectl-fdb/run"
+
+// EventRecord is what an Event stores of the actions that it stands for.
+type EventRecord struct {
+	Who     string `json:"who"`
+	Command string `json:"command"`
+	// Typed is Command without the flags that select the API server, the user and the namespace; empty in Events of
+	// earlier releases.
+	Typed  string `json:"typed,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Plan   string `json:"plan,omitempty"`
+	// Words are the message without command, user and run; empty in Events of earlier releases.
+	Words string `json:"words,omitempty"`
+	// Stage is the stage that decided on the actions.
+	Stage plan.StageName `json:"stage"`
+	// Subjects are some of what the actions changed; Actions counts them all.
+	Subjects []string `json:"subjects"`
+	Actions  int      `json:"actions"`
+	// Error is why the first of them failed.
+	Error string `json:"error,omitempty"`
+}
+
+// EventRecordOf returns the record in an Event of this program; false for others, and for those of
+// releases that stored none.
+func EventRecordOf(e *corev1.Event) (EventRecord, bool) {
+	var r EventRecord
+	text, has := e.Annotations[AnnotationRun]
+	return r, has && e.ReportingController == EventComponent && json.Unmarshal([]byte(text), &r) == nil
+}
+
+// by returns the command, the reason, the user and the run of an Event.
+func (r EventRecord) by(runID string) string {
+	words := []string{r.Command, r.Who, "run " + runID}
+	if r.Reason != "" {
+		words = []string{r.Command, r.Reason, r.Who, "run " + runID}
+	}
+	return OneLine(strings.Join(words, "; "))
+}
+
+// TraceEventsSuppressedBy returns where a knob is set that suppresses what the status document is made from:
+// fields of the spec, then process groups whose processes run with it. A document without
+// these events has no command lines, so the monitors' configurations count, too.
+func (f Facts) TraceEventsSuppressedBy() []string {
+	var places []string
+	for _, err := range f.Cluster.TraceSuppressingParameters() {
+		places = append(places, err.Field)
+	}
+	for _, g := range f.Groups() {
+		if f.runsWithoutTraceEvents(g) {
+			places = append(places, "processgroup/"+string(g.ProcessGroupID))
+		}
+	}
+	return places
+}
+
+func (f Facts) runsWithoutTraceEvents(g *v1beta2.ProcessGroupStatus) bool {
+	if slices.ContainsFunc(f.ProcessesOf(g), func(p fdb.Process) bool {
+		return slices.ContainsFunc(strings.Fields(p.CommandLine), v1beta2.SuppressesTraceEvents)
+	}) {
+		return true
+	}
+	m, err := fdb.ParseMonitorConfiguration([]byte(f.PodFiles[g.PodName(f.Cluster)].Configuration))
+	if err != nil {
+		return false // a pod without a monitor, or one that has not reported: its command line must suffice
+	}
+	return slices.ContainsFunc(m.Arguments, func(a fdb.Argument) bool { return v1beta2.SuppressesTraceEvents(a.Value) })
+}
+
+// LacksTraceEvents reports whether the status document lacks what a knob of trace events can suppress.
+func (f Facts) LacksTraceEvents() bool {
+	s := f.Database.Status
+	return s != nil && s.LacksTraceEvents()
 }

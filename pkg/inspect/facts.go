@@ -266,3 +266,51 @@ func (f Facts) Maintenance() (m fdb.Maintenance, known bool) {
 	}
 	return f.Database.Status.Maintenance()
 }
+
+// processIndex is the processes of a status document by process group, so that a view of many groups does
+// not search the document for each of them.
+type processIndex struct {
+	of     *fdb.Status
+	groups map[string][]fdb.Process
+}
+
+// IndexProcesses returns the facts with such an index of their status document. The document must not
+// be changed any more; facts with another document do not use the index.
+func (f Facts) IndexProcesses() Facts {
+	status := f.Database.Status
+	if status == nil {
+		return f
+	}
+	f.processes = &processIndex{of: status, groups: map[string][]fdb.Process{}}
+	for _, p := range status.ProcessList() {
+		if id := p.InstanceID(); id != "" {
+			f.processes.groups[id] = append(f.processes.groups[id], p)
+		}
+	}
+	return f
+}
+
+// Refusals returns the objects that the API server did not accept when a pass wrote them last, and that are still
+// missing: those that exist by now, or whose process group does not exist, are left out.
+func (f Facts) Refusals() []plan.Refusal {
+	return slices.DeleteFunc(slices.Clone(f.Lease.Refusals), func(r plan.Refusal) bool { return r.Verb == "create" && !f.lacks(r) })
+}
+
+func (f Facts) lacks(r plan.Refusal) bool {
+	name := r.ObjectName
+	ofGroup := func(nameOf func(*v1beta2.ProcessGroupStatus) string) bool {
+		return slices.ContainsFunc(f.Groups(), func(g *v1beta2.ProcessGroupStatus) bool { return nameOf(g) == name && !g.IsRemovable() })
+	}
+	switch r.ObjectKind {
+	case plan.WrittenPod:
+		return f.Pods[name] == nil && ofGroup(func(g *v1beta2.ProcessGroupStatus) string { return g.PodName(f.Cluster) })
+	case plan.WrittenPVC:
+		return f.Volumes[name] == nil && ofGroup(func(g *v1beta2.ProcessGroupStatus) string { return g.PVCName(f.Cluster) })
+	case plan.WrittenService:
+		return f.Services[name] == nil
+	case plan.WrittenConfigMap:
+		return f.ConfigMap == nil
+	default:
+		return true
+	}
+}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
@@ -140,4 +142,30 @@ func slowToTerminate(f Facts) ([]findings.Finding, string) {
 		}
 	}
 	return found, ""
+}
+
+// clientWarnings are the issues of clients. They do not degrade the database.
+func (v DatabaseView) clientWarnings() []string {
+	var all []string
+	for _, issue := range v.ClientIssues {
+		all = append(all, fmt.Sprintf("clients have issues: %s; FoundationDB reports them until 10 minutes after a client ended", issue))
+	}
+	return all
+}
+
+// ClientIssueView is a problem that clients report about themselves: a database with any does not call itself
+// healthy.
+type ClientIssueView struct {
+	// Name is FoundationDB's, such as incorrect_cluster_file_contents.
+	Name    string `json:"name"`
+	Clients int    `json:"clients"`
+	// Addresses are those of some of the clients.
+	Addresses []string `json:"addresses,omitempty"`
+}
+
+func (v ClientIssueView) String() string {
+	if len(v.Addresses) == 0 {
+		return fmt.Sprintf("%s of %s", v.Name, phrase.Count(v.Clients, "client"))
+	}
+	return fmt.Sprintf("%s of %s at %s", v.Name, phrase.Count(v.Clients, "client"), phrase.Some(v.Addresses, MostNamed))
 }

@@ -227,3 +227,86 @@ func WorstFirst(conditions []ConditionView) []ConditionView {
 		return cmp.Or(cmp.Compare(ConditionTone(b.Type), ConditionTone(a.Type)), CompareTimes(a.Since, b.Since), strings.Compare(a.Type, b.Type))
 	})
 }
+
+// NotReachable is the word for a coordinator that does not answer.
+const NotReachable = "not reachable"
+
+// coordinates adds the coordinator of a group by the connection string: a process that does not
+// report remains a coordinator, and the database counts it.
+func (f Facts) coordinates(v *GroupView, g *v1beta2.ProcessGroupStatus) {
+	for _, c := range f.Coordinators().Items {
+		address, err := fdb.ParseAddress(c.Address)
+		if err != nil || !mayBeAt(f.Cluster, g, address) || f.Coordinator(c).Group != v.ID {
+			continue
+		}
+		v.Coordinator, v.CoordinatorReachable = new(true), c.Reachable
+		if ptr.Deref(c.Reachable, false) {
+			return
+		}
+	}
+}
+
+// mayBeAt reports whether an address is one of a group's, by its IPs or its pod's DNS name.
+// Another group may have come to it since.
+func mayBeAt(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus, at fdb.Address) bool {
+	return slices.Contains(g.Addresses, at.Host) || strings.HasPrefix(at.Host, g.PodName(c)+".")
+}
+
+// CoordinatorWords returns whether the group has a coordinator, and whether that answers.
+func (v GroupView) CoordinatorWords() string {
+	if ptr.Deref(v.Coordinator, false) && v.CoordinatorReachable != nil && !*v.CoordinatorReachable {
+		return "yes, " + NotReachable
+	}
+	return phrase.YesNo(v.Coordinator, phrase.UnknownCell)
+}
+
+// GroupState is what the processes of a process group do, in a word. Its conditions come on top: GroupView.Tone has both.
+type GroupState string
+
+// The states of process groups.
+const (
+	// GroupUp has processes that report, and stays.
+	GroupUp GroupState = "up"
+	// GroupDraining is marked for removal or excluded.
+	GroupDraining GroupState = "draining"
+	// GroupDown has no process that reports.
+	GroupDown GroupState = "down"
+	// GroupNew has none yet: its zone is recorded when the first one reports.
+	GroupNew GroupState = "new"
+	// GroupUnknown is of a database that does not list its processes.
+	GroupUnknown GroupState = "unknown"
+)
+
+// State returns what the processes of the group do. The mark of its row and its symbol on the map follow from it.
+func (v GroupView) State() GroupState {
+	switch {
+	case v.Processes == nil:
+		return GroupUnknown
+	case *v.Processes == 0 && v.RemovalSince == nil && v.Zone == "":
+		return GroupNew
+	case *v.Processes == 0 && v.RemovalSince == nil:
+		return GroupDown
+	case v.isDraining():
+		return GroupDraining
+	default:
+		return GroupUp
+	}
+}
+
+// isDraining reports whether the group is marked for removal, or is to be excluded.
+func (v GroupView) isDraining() bool {
+	return v.RemovalSince != nil || v.Exclusion != NotExcluded && v.Exclusion != ExclusionUnknown
+}
+
+func (s GroupState) tone() list.Tone {
+	switch s {
+	case GroupUp:
+		return list.Good
+	case GroupDraining, GroupNew:
+		return list.Warn
+	case GroupDown:
+		return list.Bad
+	default:
+		return list.Unsure
+	}
+}

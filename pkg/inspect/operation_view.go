@@ -1,8 +1,15 @@
 package inspect
 
 import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 )
 
@@ -79,4 +86,190 @@ type OperationStatusView struct {
 	Ended bool `json:"ended"`
 	// Operation is the operation when it was last seen; absent if there was none.
 	Operation *OperationView `json:"operation,omitempty"`
+}
+
+// List returns the operations with their columns.
+func (v OperationListView) List() list.Table { return list.Of(OperationColumns, v.Items) }
+
+// OperationColumns are the columns of operations; "?" where the Lease could not be read.
+var OperationColumns = []list.Column[OperationItem]{
+	{Title: "NAMESPACE", Meaning: "Namespace of the cluster", Drop: 3, Cell: func(_ list.At, i OperationItem) list.Cell { return list.Text(i.Namespace) }},
+	{Title: "CLUSTER", Meaning: "Name of the cluster", Cell: func(_ list.At, i OperationItem) list.Cell { return list.Text(i.Cluster) }},
+	{Title: "ID", Meaning: "ID of the run; - for one of an older release", Drop: 4, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(func(v OperationView) string { return v.ID }) }},
+	{Title: "COMMAND", Meaning: "Command with the flags that affect what it does", Min: 16, Cell: func(_ list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return v.Command })
+	}},
+	{Title: "USER", Meaning: "User and host of the run", Drop: 1, Min: 8, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.By) }},
+	{Title: "STARTED", Meaning: "Age of the operation", Cell: func(at list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return at.Age(v.Since) })
+	}},
+	{Title: "STATE", Meaning: "active, awaiting-answer of its user, aborting, or lost where the run no longer reports", Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.state) }},
+	{Title: "PROGRESS", Meaning: "What is done, how long it still takes, and what it waits for", Drop: 2, Min: 16, Cell: func(at list.At, i OperationItem) list.Cell {
+		return i.of(func(v OperationView) string { return strings.Join(v.Words(at.Now), ", ") })
+	}},
+}
+
+// of is the cell of a text of the operation; "?" where the Lease could not be read.
+func (i OperationItem) of(text func(OperationView) string) list.Cell {
+	if i.Operation == nil {
+		return list.Known("")
+	}
+	return list.Text(text(*i.Operation))
+}
+
+func (v OperationView) state() string {
+	switch {
+	case !v.Active:
+		return "lost"
+	case v.Abort != nil:
+		return "aborting"
+	case v.Progress.AskedAt != nil:
+		return "awaiting-answer"
+	default:
+		return "active"
+	}
+}
+
+// Words returns how far an operation is at a time, in clauses: what it waits for from its user, what is done,
+// what moves, how long it still takes, and what the next pass waits for.
+func (v OperationView) Words(now time.Time) []string {
+	p := v.Progress
+	var words []string
+	if p.AskedAt != nil {
+		words = append(words, "waiting for an answer of "+v.By()+" for "+phrase.Duration(now.Sub(*p.AskedAt)))
+	}
+	words = append(words, CountWords(p)...)
+	if p.Rollout != nil {
+		words = append(words, RolloutText(*p.Rollout))
+	}
+	words = append(words, movingWords(p.Replacements)...)
+	if left := TimeLeftWords(p, now); left != "" {
+		words = append(words, left)
+	}
+	if p.WaitingFor != "" && p.AskedAt == nil {
+		words = append(words, "waiting: "+p.WaitingFor)
+	}
+	return words
+}
+
+// Key identifies what an operation does now, without what changes all the time: bytes, rates, counts and durations.
+func (v OperationView) Key() string {
+	p := v.Progress
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s %d/%d %t %s %v", v.ID, p.Reached, p.Targets, p.AskedAt != nil, p.Hold, p.HoldSubjects)
+	if p.Rollout != nil {
+		fmt.Fprintf(&key, " %s %s", p.Rollout.Kind, p.Rollout.To)
+		for i := range p.Rollout.Phases {
+			fmt.Fprintf(&key, " %s", p.Rollout.State(i))
+		}
+	}
+	for _, r := range p.Replacements {
+		fmt.Fprintf(&key, " %s %v", r.ID, r.Phases)
+		if r.Blocker != nil {
+			fmt.Fprintf(&key, " %s %s", r.Blocker.Group, r.Blocker.Code)
+		}
+	}
+	return key.String()
+}
+
+// movingWords returns what moves or is blocked, of a few process groups.
+func movingWords(all []reconcile.Replacement) []string {
+	const most = 2
+	var words []string
+	for _, r := range all {
+		if text := ReplacementWords(r); text != "" {
+			words = append(words, text)
+		}
+	}
+	if more := len(words) - most; more > 0 {
+		return append(words[:most], fmt.Sprintf("and %d more", more))
+	}
+	return words
+}
+
+// CountWords returns how much of an operation is done.
+func CountWords(p reconcile.OperationProgress) []string {
+	var words []string
+	if p.Targets > 0 {
+		words = append(words, fmt.Sprintf("%d of %d done", p.Reached, p.Targets))
+	}
+	if p.Passes > 0 {
+		words = append(words, phrase.Count(p.Actions, "action")+" in "+phrase.Count(p.Passes, "pass"))
+	}
+	return words
+}
+
+// ReplacementWords returns what moves off a process group, or what keeps its successor from starting; empty for neither.
+func ReplacementWords(r reconcile.Replacement) string {
+	switch {
+	case r.Blocker != nil:
+		return BlockerWords(*r.Blocker)
+	case r.State(reconcile.PhaseDrained) == reconcile.PhaseRunning:
+		return r.ID + " is draining, " + DrainWords(r)
+	default:
+		return ""
+	}
+}
+
+// BlockerWords returns what keeps a process group from starting: "storage-2 is Pending, no node fits: 0/5 nodes …".
+func BlockerWords(b reconcile.Blocker) string { return b.Group + " " + b.Message }
+
+// DrainWords returns how much data a process group has left, and how fast it moves: "375MiB left at 4.8MiB/s".
+func DrainWords(r reconcile.Replacement) string {
+	switch {
+	case r.LeftBytes == nil && len(r.Roles) > 0 && !slices.Contains(r.Roles, fdb.RoleStorage):
+		return "roles left: " + phrase.List(r.Roles)
+	case r.LeftBytes == nil:
+		return "its data left is unknown"
+	case *r.LeftBytes == 0:
+		return "no data left, and not proven yet that nothing depends on it"
+	case r.StalledSeconds != nil:
+		return phrase.Bytes(*r.LeftBytes) + " left, stalled for " + phrase.Seconds(*r.StalledSeconds)
+	case r.RateBytesPerSecond == nil:
+		return phrase.Bytes(*r.LeftBytes) + " left, rate not measured yet"
+	default:
+		return phrase.Bytes(*r.LeftBytes) + " left at " + phrase.Bytes(int64(*r.RateBytesPerSecond)) + "/s"
+	}
+}
+
+// DrainShare returns the share of the data of the first read that has moved away; nil while that is unknown.
+func DrainShare(r reconcile.Replacement) *float64 {
+	if r.LeftBytes == nil || r.MovedBytes == nil || *r.LeftBytes+*r.MovedBytes <= 0 {
+		return nil
+	}
+	return new(max(0, float64(*r.MovedBytes)/float64(*r.LeftBytes+*r.MovedBytes)))
+}
+
+// TimeLeftWords returns how long an operation still takes: a range by the measured rates, or the forecast before data
+// moves; empty while it is unknown.
+func TimeLeftWords(p reconcile.OperationProgress, now time.Time) string {
+	left, known := p.TimeLeft(now)
+	switch {
+	case !known:
+		return ""
+	case !left.Measured:
+		return "about " + phrase.Duration(left.Soonest) + " left by the forecast"
+	case left.Latest == 0:
+		return "at least " + phrase.Duration(left.Soonest) + " left"
+	default:
+		return rangeWords(left.Soonest, left.Latest) + " left"
+	}
+}
+
+// rangeWords returns a range in one unit: "40-90s", in tens of seconds, "1-3m", "2-5h". It is never more precise than what it
+// rests on.
+func rangeWords(soonest, latest time.Duration) string {
+	unit, step, sign := time.Second, 10.0, "s"
+	switch {
+	case latest >= 2*time.Hour:
+		unit, step, sign = time.Hour, 1, "h"
+	case latest >= 2*time.Minute:
+		unit, step, sign = time.Minute, 1, "m"
+	}
+	in := step * unit.Seconds()
+	from, to := max(1, step*math.Round(soonest.Seconds()/in)), step*math.Ceil(latest.Seconds()/in)
+	if from >= to {
+		return fmt.Sprintf("about %.0f%s", to, sign)
+	}
+	return fmt.Sprintf("%.0f-%.0f%s", from, to, sign)
 }

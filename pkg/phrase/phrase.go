@@ -5,9 +5,12 @@ package phrase
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 )
@@ -194,4 +197,123 @@ func SecondsOr[N ~int | ~int32 | ~int64 | ~float64](s *N, absent string) string 
 		return absent
 	}
 	return Seconds(*s)
+}
+
+// Visible returns text with its control characters shown instead of sent: ESC as "^[", as kubectl
+// shows it, other ASCII ones in the same notation, and the rest as "\u009b" or "\x9b". Ends of lines and tabs stay; a carriage
+// return before the end of a line is left out. Text of a cluster can contain anything: an event must not be
+// able to move the cursor, begin another line or reverse the rest of one.
+func Visible(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[at])
+		case r == '\n', r == '\t', !IsControl(r):
+			b.WriteString(text[at : at+size])
+		case r < ' ', r == 0x7f:
+			b.WriteString("^" + string(r^0x40))
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		at += size
+	}
+	return b.String()
+}
+
+// Truncated returns text with at most so many bytes of it, in whole characters; "…" follows where some are left out.
+func Truncated(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
+
+// VisibleLine returns text as Visible does, on one line.
+func VisibleLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Visible(text))
+}
+
+// IsControl reports whether a character controls a terminal or the order of text instead of being shown:
+// control characters, ends of lines and paragraphs, and invisible formatting, other than the joiners that
+// words and emoji of some languages need.
+func IsControl(r rune) bool {
+	switch {
+	case r < ' ', r >= 0x7f && r < 0xa0:
+		return true
+	case r < 0xa0, r == 0x200c, r == 0x200d:
+		return false
+	}
+	return unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// isPlain reports whether text is nothing but printable ASCII on lines, as nearly all is.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\n' && c != '\t' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	// maxMeant is how many names are suggested for a mistyped one.
+	maxMeant = 3
+	// farthestMeant is how many letters may be wrong.
+	farthestMeant = 2
+)
+
+// OrMeant returns a suggestion for a word that matches nothing: the most similar names; empty
+// if there are none. A name that begins with the word is similar.
+func OrMeant(typed string, names []string) string {
+	var meant []string
+	nearest := farthestMeant
+	for _, name := range names {
+		far := wrongLetters(strings.ToLower(typed), strings.ToLower(name))
+		if strings.HasPrefix(strings.ToLower(name), strings.ToLower(typed)) {
+			far = min(far, 1)
+		}
+		if far < nearest {
+			nearest, meant = far, nil
+		}
+		if far == nearest && !slices.Contains(meant, name) {
+			meant = append(meant, name)
+		}
+	}
+	if len(meant) == 0 || len(meant) > maxMeant {
+		return ""
+	}
+	return "; did you mean " + strings.Join(meant, " or ") + "?"
+}
+
+// wrongLetters returns how many letters must be inserted, deleted or replaced to turn a into b.
+func wrongLetters(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -199,4 +202,100 @@ func lasting(ctx context.Context, a plan.Action) context.Context {
 		return ctx
 	}
 	return context.WithoutCancel(ctx)
+}
+
+// FaultError means that a stage, the code of an action, or a background task panicked: a bug of this
+// program. The stage has decided nothing then; the effect of an action is unknown, and the next
+// observation shows it. Later stages continue.
+type FaultError struct {
+	// Value is what it panicked with.
+	Value any
+	// Stack are the functions that were running, the innermost first: "function (file:line)".
+	Stack []string
+}
+
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("bug in kubectl-fdb, please report it: %v, in %s", e.Value, strings.Join(e.Stack, " ← "))
+}
+
+// Guarded runs do and turns a panic into a *FaultError. One that do panics with is returned as it is: it
+// names where another goroutine panicked.
+func Guarded(do func() error) (err error) {
+	defer func() {
+		switch value := recover().(type) {
+		case nil:
+		case *FaultError:
+			err = value
+		default:
+			err = &FaultError{Value: value, Stack: stack()}
+		}
+	}()
+	return do()
+}
+
+// stack names the functions below the panic, without those that only handle it.
+func stack() []string {
+	const most, handlers = 12, 3
+	callers := make([]uintptr, most)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(handlers, callers)])
+	var names []string
+	for {
+		frame, more := frames.Next()
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
+			names = append(names, fmt.Sprintf("%s (%s:%d)", path.Base(frame.Function), path.Base(frame.File), frame.Line))
+		}
+		if !more {
+			return names
+		}
+	}
+}
+
+// ask lets a stage decide.
+func ask(stage plan.Stage, s plan.Snapshot) (d plan.Decision, err error) {
+	err = Guarded(func() error {
+		d = stage.Decide(s)
+		return nil
+	})
+	return d, err
+}
+
+// predict replaces act in a preview: edits are applied to the snapshot, since their effect is
+// known; the effect of other actions is not.
+func (p *Pass) predict(ctx context.Context, stage plan.Stage, d plan.Decision) {
+	p.result.Planned += len(d.Actions)
+	if len(d.Actions) > 0 {
+		p.previewGates(ctx)
+	}
+	var unknown plan.Facet
+	for _, a := range d.Actions {
+		if edit, ok := a.(plan.Edit); ok {
+			p.snap = edit.Apply(p.snap)
+		} else {
+			unknown |= plan.EffectOf(a).Stale
+		}
+	}
+	if unknown != 0 {
+		p.touched = append(p.touched, touch{stage.Name, unknown})
+	}
+}
+
+// previewGates evaluates the gates of a real run. A refusal does not end a preview: the planned
+// actions are still worth knowing.
+func (p *Pass) previewGates(ctx context.Context) {
+	defer func() { p.gated = true }() // shown once is enough
+	if err := p.checkGates(ctx); err != nil {
+		p.result.Failures = append(p.result.Failures, err)
+		p.result.Outcome = max(p.result.Outcome, Blocked)
+	}
+}
+
+// provisional names the stages whose results this stage would read in a real run.
+func (p *Pass) provisional(stage plan.Stage) []plan.StageName {
+	var names []plan.StageName
+	for _, t := range p.touched {
+		if t.facets&stage.Facets(p.snap) != 0 {
+			names = append(names, t.stage)
+		}
+	}
+	return names
 }

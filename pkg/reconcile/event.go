@@ -1,7 +1,9 @@
 package reconcile
 
 import (
+	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -157,3 +159,62 @@ func (ActionStarted) event() {}
 func (ActionDone) event()    {}
 func (StageDone) event()     {}
 func (PassDone) event()      {}
+
+// askKnown evaluates refusals that facts show already, at the first decision that changes more
+// than the status or waits. A preview reports them and continues.
+func (p *Pass) askKnown(ctx context.Context, stage plan.Stage, d plan.Decision) error {
+	if p.Known == nil || p.refusalsEvaluated || !wantsMore(d) {
+		return nil
+	}
+	if err := p.refresh(ctx, stage, plan.ClusterResource); err != nil {
+		return err
+	}
+	if err := p.refresh(ctx, stage, p.KnownReads(p.snap)); err != nil {
+		return err
+	}
+	p.refusalsEvaluated = true
+	checks := p.Known(p.snap)
+	if len(checks) == 0 {
+		return nil
+	}
+	p.Report(GatesChecked{Checks: checks})
+	for _, c := range checks {
+		if !c.OK {
+			return p.refuse(&RefusedError{Check: c})
+		}
+	}
+	return nil
+}
+
+// wantsMore reports whether a decision does more than update the status.
+func wantsMore(d plan.Decision) bool {
+	return d.Hold != nil || slices.ContainsFunc(d.Actions, func(a plan.Action) bool { return !plan.RecordsKind(plan.KindOf(a)) })
+}
+
+// refuse ends a pass with a refusal. A preview has reported it, and continues: the planned
+// actions are still worth knowing.
+func (p *Pass) refuse(refused *RefusedError) error {
+	if p.Actor != nil {
+		p.result.Stopped = refused // also where the status was written already
+		return refused
+	}
+	p.result.Failures = append(p.result.Failures, refused)
+	p.result.Outcome = max(p.result.Outcome, Blocked)
+	return nil
+}
+
+// NextSeed returns the seed of the next pass after an event: another one once process groups were added.
+// The same seed draws the same IDs, also those of groups that were removed in between, and a command that
+// names a removed group must not find another one. Until then passes and previews share a seed, so that
+// the groups that were shown are those that are added.
+func NextSeed(seed uint64, e Event) uint64 {
+	if done, is := e.(ActionDone); !is || done.Err != nil || !isAddition(done.Action) {
+		return seed
+	}
+	return rand.NewPCG(seed, 0).Uint64() // an ID is a name, not a secret
+}
+
+func isAddition(a plan.Action) bool {
+	_, is := a.(plan.AddGroups)
+	return is
+}

@@ -3,9 +3,10 @@
 package redact
 
 import (
-	_ "embed" // the allow list
+	_ "embed" // the redactors
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -161,4 +162,121 @@ func hideNested(text string) string {
 		return Hidden
 	}
 	return string(again)
+}
+
+// Redactor hides one kind of secret that its form or its name shows.
+type Redactor struct {
+	// ID names it in the manifest of a dump.
+	ID string `json:"id"`
+	// Hides describes what it hides.
+	Hides string `json:"hides"`
+	// In is where it applies.
+	In Scope `json:"in"`
+	// Has are texts, in lower case, of which every match has at least one: a text without is not searched.
+	Has []string `json:"has,omitempty"`
+	// Pattern matches texts, or names whose value is hidden.
+	Pattern string `json:"pattern"`
+	// Except matches names that Pattern matches and that are no secrets.
+	Except string `json:"except,omitempty"`
+	// Replace replaces a match in a text; ${1} is its first group.
+	Replace string `json:"replace,omitempty"`
+
+	pattern, except *regexp.Regexp
+}
+
+// Scope is where a redactor applies.
+type Scope string
+
+// Scopes of redactors.
+const (
+	// InText are all texts that leave the program: output, errors, Events, the audit, recordings, dumps.
+	InText Scope = "text"
+	// InDumps are all texts of dumps: fields of objects, outputs of programs, logs, trace files, views. More is
+	// hidden there than necessary, since dumps are sent to others.
+	InDumps Scope = "dumps"
+	// InTraces are FoundationDB's trace files in dumps.
+	InTraces Scope = "traces"
+	// InNames are the names of pairs of name and value in dumps, such as environment variables.
+	InNames Scope = "names"
+	// InOptions are the elements of a list in dumps whose next element is hidden.
+	InOptions Scope = "options"
+)
+
+// Mark is what replaces a secret in a text.
+const Mark = "REDACTED"
+
+//go:embed secrets.json
+var secretsFile []byte
+
+// Redactors returns all redactors. They are data, in secrets.json.
+var Redactors = sync.OnceValue(func() []Redactor {
+	var all []Redactor
+	if err := json.Unmarshal(secretsFile, &all); err != nil {
+		panic(err) // the file is a part of the program
+	}
+	for i := range all {
+		r := &all[i]
+		r.pattern = regexp.MustCompile(r.Pattern)
+		if r.Except != "" {
+			r.except = regexp.MustCompile(r.Except)
+		}
+	}
+	return all
+})
+
+// ofText are the redactors of all texts.
+var ofText = sync.OnceValue(func() []Redactor {
+	return slices.DeleteFunc(slices.Clone(Redactors()), func(r Redactor) bool { return r.In != InText })
+})
+
+// Matches reports whether a name is that of a secret.
+func (r Redactor) Matches(name string) bool {
+	return r.pattern.MatchString(name) && (r.except == nil || !r.except.MatchString(name))
+}
+
+// Apply returns a text without the secrets of this kind.
+func (r Redactor) Apply(text string) string {
+	if !r.mayMatch(strings.ToLower(text)) {
+		return text
+	}
+	return r.pattern.ReplaceAllString(text, r.Replace)
+}
+
+func (r Redactor) mayMatch(lower string) bool {
+	return len(r.Has) == 0 || slices.ContainsFunc(r.Has, func(part string) bool { return strings.Contains(lower, part) })
+}
+
+// Text returns a text without secrets that their form shows, wherever they are: private keys, tokens, credentials in
+// URLs, values that a name such as "password" is assigned.
+func Text(text string) string {
+	lower := strings.ToLower(text)
+	for _, r := range ofText() {
+		if r.mayMatch(lower) {
+			text = r.pattern.ReplaceAllString(text, r.Replace)
+		}
+	}
+	return text
+}
+
+// Excerpt returns the beginning of a text, of at most so many characters, without secrets. They are hidden before: a
+// part of a secret is recognized as none.
+func Excerpt(text string, most int) string {
+	text = Text(text)
+	if all := []rune(text); len(all) > most {
+		return string(all[:most]) + "…"
+	}
+	return text
+}
+
+// connectionID is the ID in a connection string, DESCRIPTION:ID@ADDRESSES. It grants access to a database
+// without TLS.
+var connectionID = regexp.MustCompile(`\b(\w+):\w+@`)
+
+// Kept returns a text as it is kept or written elsewhere, in Events, the audit and recordings: as Text, and without the IDs
+// of connection strings.
+func Kept(text string) string {
+	if strings.Contains(text, "@") { // most have none, and the dashboard reads all events every 2 s
+		text = connectionID.ReplaceAllString(text, "$1:***@")
+	}
+	return Text(text)
 }

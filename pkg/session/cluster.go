@@ -294,3 +294,11 @@ func names(clusters []v1beta2.FoundationDBCluster) string {
 	slices.Sort(words)
 	return strings.Join(words, ", ")
 }
+
+// OrMeant returns a suggestion for a word that matches nothing, as phrase.OrMeant does.
+func OrMeant(typed string, names []string) string { return phrase.OrMeant(typed, names) }
+
+// Unknown is the error of a word that must be one of known, with a suggestion.
+func Unknown(what, typed string, known []string, hints ...string) error {
+	return exit.Usage(fmt.Errorf("unknown %s %q: must be one of %s%s", what, typed, strings.Join(known, ", "), OrMeant(typed, known)), hints...)
+}

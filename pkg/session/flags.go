@@ -2,12 +2,19 @@ package session
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -168,4 +175,56 @@ func Quoted(word string) string {
 func special(r rune) bool {
 	letter := (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') || (r >= '0' && r <= '9')
 	return !letter && !strings.ContainsRune("-_./:=,@%+", r)
+}
+
+// Located adds context and API server to an error that another context, or other credentials, may resolve.
+func (e Connection) Located(err error) error {
+	var hints []string
+	switch {
+	case apierrors.IsUnauthorized(err):
+		err = &exit.LoggedOutError{Where: e.where(), Err: err}
+		hints = []string{live.LogInAgain, "list other contexts: " + kubectlConfig(e.Env, "get-contexts")}
+	case errors.Is(err, exit.ErrMissingKind):
+		err = fmt.Errorf("%s: %w", e.where(), err)
+		hints = []string{
+			"list other contexts: " + kubectlConfig(e.Env, "get-contexts"),
+			"if this is the right cluster, install the custom resource definitions: " + e.Command("install", "crds", "--dry-run"),
+		}
+	default:
+		return err
+	}
+	located := &exit.Error{Code: exit.Code(err), Err: err, Hints: hints}
+	if known, is := errors.AsType[*exit.Error](err); is {
+		located.Printed, located.Differences = known.Printed, known.Differences
+	}
+	return located
+}
+
+// where names the API server, and the context that leads to it.
+func (e Connection) where() string {
+	server := "the API server"
+	if config, err := e.Config(); err == nil && config.Host != "" {
+		server += " " + config.Host
+	}
+	name := e.ContextName()
+	if name == "" {
+		return server
+	}
+	return "context " + name + ", " + server
+}
+
+// CheckAddress checks the address in a flag: HOST:PORT with a numeric port, or empty.
+func CheckAddress(flag, address string) error {
+	if address == "" {
+		return nil
+	}
+	const bits = 16
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, bits)
+	}
+	if err != nil {
+		return exit.Usagef("%s must be HOST:PORT or :PORT with a port up to 65535, not %q", flag, address)
+	}
+	return nil
 }

@@ -19,10 +19,10 @@ import (
 var undeclared = map[string]bool{
 	"session/format/columns.go": true, // columns that the user wrote
 
-	"ui/access_text.go": true, "ui/can_text.go": true, "ui/configuration_text.go": true, "ui/connection_string_text.go": true,
-	"ui/coordinator_text.go": true, "ui/evacuation_text.go": true, "ui/forecast_text.go": true, "ui/kinds.go": true,
-	"ui/maintenance_text.go": true, "ui/plan_changes.go": true, "ui/recovery_text.go": true,
-	"ui/version_text.go": true, "ui/wait_text.go": true, "ui/why_text.go": true,
+	"ui/answers_text.go": true, "ui/can_text.go": true,
+	"ui/forecast_text.go": true, "ui/kinds.go": true,
+	"ui/lock_text.go": true, "ui/plan_changes.go": true, "ui/recovery_text.go": true,
+	"ui/why_text.go":        true,
 	"ui/changes/changes.go": true, "ui/check/text.go": true, "ui/orphans/orphans.go": true, "ui/runbooks/list.go": true,
 	"ui/runbooks/report.go": true, "ui/workload/table.go": true,
 

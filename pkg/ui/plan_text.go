@@ -3,9 +3,12 @@ package ui
 import (
 	"fmt"
 	"io"
+	"strings"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -147,5 +150,102 @@ func planSentence(v planned.PlanView) string {
 		return fmt.Sprintf("%s: cannot make a plan.", name)
 	default:
 		return fmt.Sprintf("%s: nothing to do.", name)
+	}
+}
+
+// PlanLines returns a plan as WritePlan prints it on a terminal of a width.
+func PlanLines(v planned.PlanView, width int) [][]TonedText {
+	text := widthOnly{width: width}
+	if err := WritePlan(&text, v, PlanOptions{Paint: Paint{Color: true}}); err != nil {
+		return [][]TonedText{{{list.Bad, err.Error()}}}
+	}
+	return text.lines()
+}
+
+// namespaceRules prints what a plan takes of the quotas at most, and first what they and the ranges will refuse.
+func (o PlanOptions) namespaceRules(w io.Writer, r *admission.Rules) {
+	if r == nil {
+		return
+	}
+	for _, c := range r.LimitRanges {
+		layout.Entry(w, o.in(red, "limit range:")+" ", fmt.Sprintf("LimitRange %s refuses %s; %s",
+			c.LimitRange, phrase.Count(c.Objects, c.ObjectKind), plan.Refusal{Kind: plan.RefusedByLimitRange}.Remedy()))
+	}
+	for _, name := range quotasOf(r) {
+		var uses []string
+		word, remedy := o.in(faint, "quota:"), ""
+		for _, u := range r.Quotas {
+			if u.Quota != name {
+				continue
+			}
+			uses = append(uses, fmt.Sprintf("%s %s of %s", u.Resource, u.Peak, u.Hard))
+			if u.Exceeded {
+				word, remedy = o.in(red, "quota exceeded:"), "; "+plan.Refusal{Kind: plan.RefusedByQuota}.Remedy()
+			}
+		}
+		layout.Entry(w, word+" ", fmt.Sprintf("ResourceQuota %s: %s at the peak%s", name, phrase.List(uses), remedy))
+	}
+	for _, unread := range r.Unknown {
+		layout.Entry(w, o.in(yellow, "quota:")+" ", "Unknown: "+unread)
+	}
+}
+
+func quotasOf(r *admission.Rules) (names []string) {
+	for _, u := range r.Quotas {
+		if len(names) == 0 || names[len(names)-1] != u.Quota {
+			names = append(names, u.Quota)
+		}
+	}
+	return names
+}
+
+// settingRow is a setting with its old and new value.
+type settingRow struct{ name, from, to string }
+
+// settingRows returns the settings that change, those that change alike as one; with Wide each.
+func (o PlanOptions) settingRows(all []planned.SettingChange) []settingRow {
+	if !o.Wide {
+		all = planned.MergedSettings(all)
+	}
+	var rows []settingRow
+	for _, c := range all {
+		rows = append(rows, settingRow{c.Setting, valueWords(c.From), valueWords(c.To)})
+	}
+	return rows
+}
+
+func fieldRows(all []planned.ProposedField) []settingRow {
+	var rows []settingRow
+	for _, f := range all {
+		rows = append(rows, settingRow{f.Path, valueWords(f.From), valueWords(f.To)})
+	}
+	return rows
+}
+
+func valueWords(value *string) string {
+	if value == nil {
+		return phrase.Nothing
+	}
+	return *value
+}
+
+// settings prints settings with their old and new values. A name is never broken: one that leaves no room for the values
+// has them below it.
+func (o PlanOptions) settings(w io.Writer, rows []settingRow) {
+	width, column := layout.Width(w), 0
+	for _, r := range rows {
+		if n := layout.Cells(r.name); width == 0 || n <= width/2 {
+			column = max(column, n)
+		}
+	}
+	for _, r := range rows {
+		sign := o.in(o.signColor(plan.Alters), string(plan.Alters)) + " "
+		values := r.from + " → " + r.to
+		if n := layout.Cells(r.name); n <= column {
+			layout.Entry(w, sign+r.name+strings.Repeat(" ", column-n+gap), values)
+			continue
+		}
+		layout.Line(w, "%s", sign+r.name)
+		layout.Entry(w, "    ", values)
 	}
 }

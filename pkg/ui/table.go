@@ -3,6 +3,7 @@ package ui
 import (
 	"io"
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -90,3 +91,13 @@ func (p Paint) in(sgr, text string) string {
 	}
 	return layout.Styled(sgr, text)
 }
+
+// ListOptions is how a list is printed.
+type ListOptions struct {
+	Wide, NoHeaders, Absolute bool
+	// Now is what ages are counted to.
+	Now time.Time
+}
+
+// time is a moment as an age, or as it is.
+func (o ListOptions) time(t *time.Time) string { return o.at().Age(t) }

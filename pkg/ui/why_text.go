@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
@@ -255,4 +256,56 @@ func WriteWhyListTable(w io.Writer, l why.ReportList, o ListOptions) error {
 		}
 	}
 	return t.Write(w)
+}
+
+// TonedText is a part of a line that a command prints, for the dashboard.
+type TonedText struct {
+	Tone list.Tone
+	Text string
+}
+
+// tones are those of colors.
+var tones = map[string]list.Tone{bold: list.Strong, faint: list.Faint, red: list.Bad, green: list.Good, yellow: list.Warn}
+
+// widthOnly is text for a width, with its styles.
+type widthOnly struct {
+	strings.Builder
+	width int
+}
+
+// Width is the one that text has to fit, in cells.
+func (w *widthOnly) Width() int { return w.width }
+
+// lines returns what was written.
+func (w *widthOnly) lines() [][]TonedText {
+	var all [][]TonedText
+	for line := range strings.Lines(w.String()) {
+		var pieces []TonedText
+		for _, p := range layout.Pieces(strings.TrimSuffix(line, "\n")) {
+			pieces = append(pieces, TonedText{tones[p.SGR], p.Text})
+		}
+		all = append(all, pieces)
+	}
+	return all
+}
+
+// WhyLines returns a report as WriteWhy prints it on a terminal of a width, with each text on one line.
+func WhyLines(v why.Report, now time.Time, width int) [][]TonedText {
+	p, text := whyLines(now, width)
+	p.report(v)
+	return text.lines()
+}
+
+// WhyCauses returns the chains of a report as WriteWhy prints them, without what to do next.
+func WhyCauses(v why.Report, now time.Time) [][]TonedText {
+	p, text := whyLines(now, 0)
+	for _, c := range v.Items {
+		p.causes(c)
+	}
+	return text.lines()
+}
+
+func whyLines(now time.Time, width int) (*whyPage, *widthOnly) {
+	text := &widthOnly{width: width}
+	return &whyPage{w: text, o: WhyOptions{Paint: Paint{Color: true}, ListOptions: ListOptions{Now: now}}, unbroken: true}, text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 
@@ -179,4 +180,17 @@ func askOperators(ctx context.Context, c client.Client, v *lists.VersionView) {
 	for _, o := range found {
 		v.Operators = append(v.Operators, lists.OperatorVersion{Namespace: o.Namespace, Name: o.Name, Version: o.Version, Ready: o.Ready})
 	}
+}
+
+// pluginOnPath returns a warning if kubectl runs another plugin than this program.
+func pluginOnPath(env *session.Env) []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil // unknown is no reason to warn of another one
+	}
+	var found []string
+	for _, file := range session.PluginsOnPath(env.Getenv("PATH")) {
+		found = append(found, session.ResolvedPath(file))
+	}
+	return lists.FirstOnPath(session.ResolvedPath(self), found)
 }

@@ -4,13 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -188,4 +194,99 @@ func (o ViewOptions) Display(ctx context.Context, env *session.Env, args []strin
 	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	env.Run.About = key
 	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) { return read(ctx, key) })
+}
+
+// ResourceViewOptions are the options of commands that show one backup or restore.
+type ResourceViewOptions struct {
+	format.Flags
+	PollOptions
+}
+
+func (o *ResourceViewOptions) Add(cmd *cobra.Command, env *session.Env, kind *session.ResourceKind) {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.ValidArgsFunction = complete.Resource(env, kind)
+	flags.Output(cmd, &o.Flags)
+	o.Interval = PollInterval
+}
+
+// Display finds the resource and prints what read returns.
+func (o ResourceViewOptions) Display(ctx context.Context, env *session.Env, kind *session.ResourceKind, args []string, facets plan.Facet, read func(types.NamespacedName, plan.Snapshot) Output) error {
+	if err := errors.Join(o.Flags.Check(), o.PollOptions.Check()); err != nil {
+		return err
+	}
+	key, err := kind.Key(ctx, env, args, session.Reads)
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	env.Run.About = kind.Named(key)
+	return o.Run(ctx, env, o.Flags, func(ctx context.Context) (Output, error) {
+		s, err := env.Lookup().ObserveResource(ctx, kind, key, facets)
+		if err != nil {
+			return Output{}, exit.CauseOf(ctx, err)
+		}
+		seen := read(key, s)
+		seen.Warnings = append(seen.Warnings, s.Clock.Warnings()...)
+		return seen, nil
+	})
+}
+
+// OfEach reads each cluster of a namespace, or of all if it is empty, a few at a time, and
+// returns the results in the order of their names. A failure to read one is a result as well,
+// and keeps no other from being read.
+func OfEach[T any](ctx context.Context, env *session.Env, namespace string, read func(types.NamespacedName, *session.Cluster) T) ([]T, error) {
+	c, err := env.Client()
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := session.ClustersIn(ctx, c, namespace)
+	if err != nil {
+		return nil, exit.CauseOf(ctx, err)
+	}
+	slices.SortFunc(clusters, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	seen := make([]T, len(clusters))
+	var group errgroup.Group
+	group.SetLimit(session.ParallelReads)
+	for i := range clusters {
+		key := types.NamespacedName{Namespace: clusters[i].Namespace, Name: clusters[i].Name}
+		group.Go(func() error {
+			seen[i] = read(key, &clusters[i])
+			return nil
+		})
+	}
+	_ = group.Wait() // errors are in the results
+	if ctx.Err() != nil {
+		return nil, exit.CauseOf(ctx, ctx.Err())
+	}
+	return seen, nil
+}
+
+// ExclusionFacts returns what a reader reads of a cluster, with the exclusions in force and in progress even where
+// its spec does not need them. If they cannot be read they are unknown, with a warning.
+func ExclusionFacts(ctx context.Context, cluster session.ClusterReader) (inspect.Facts, error) {
+	return CoordinationFacts(ctx, cluster, "exclusions", func(ctx context.Context, r session.Reader, into *plan.CoordinationFacts) error {
+		lists, err := r.ReadExclusions(ctx)
+		into.ExclusionsRead, into.Exclusions = lists.ExclusionsRead, lists.Exclusions
+		into.FailedExclusions, into.InProgressExclusions = lists.FailedExclusions, lists.InProgressExclusions
+		return err
+	})
+}
+
+// CoordinationFacts returns what a reader reads of a cluster, with what read adds of the state that control-plane
+// instances share. What cannot be read is a warning, which names it by what.
+func CoordinationFacts(ctx context.Context, cluster session.ClusterReader, what string, read func(context.Context, session.Reader, *plan.CoordinationFacts) error) (inspect.Facts, error) {
+	why := ""
+	cluster.More = func(ctx context.Context, r session.Reader, s *plan.Snapshot) error {
+		if !s.Database.Available() {
+			return nil // the database is unavailable, and trying takes a minute
+		}
+		if err := read(ctx, r, &s.Coordination); err != nil && live.Interrupted(ctx) == nil {
+			why = exit.Explain(exit.CauseOf(ctx, err))
+		}
+		return live.Interrupted(ctx)
+	}
+	facts, err := cluster.Facts(ctx)
+	if why != "" {
+		facts.Warnings = append(facts.Warnings, "cannot read "+what+": "+why)
+	}
+	return facts, err
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -177,4 +178,20 @@ func DumpAt(t *testing.T, path string) *dumps.Dump {
 		t.Fatal(err)
 	}
 	return d
+}
+
+// Leaves returns all commands that do something, by name.
+func Leaves(root *cobra.Command) map[string]*cobra.Command {
+	all := map[string]*cobra.Command{}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Runnable() {
+			all[strings.TrimPrefix(c.CommandPath(), "kubectl fdb ")] = c
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk(root)
+	return all
 }

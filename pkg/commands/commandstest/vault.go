@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -187,4 +189,130 @@ func (v *Vault) CheckAudit() {
 			v.T.Errorf("not JSON: %s", line)
 		}
 	}
+}
+
+var (
+	exampleLine = regexp.MustCompile(`^(?:source <\()?kubectl[ -]fdb ([^|>)]*)[|)]?(?:> (\S+))?`)
+	// ExampleWord is a word of an example, in quotes or not.
+	ExampleWord = regexp.MustCompile(`(?:[^\s"]|"[^"]*")+`)
+	exampleID   = regexp.MustCompile(`\b(storage|log)-\d+\b`)
+)
+
+// ExampleWords are the arguments of an example, about what there is here, and the file that
+// its output goes to. There are none in other lines.
+func (v *Vault) ExampleWords(line, dir string) (words []string, to string) {
+	parts := exampleLine.FindStringSubmatch(line)
+	if parts == nil {
+		return nil, ""
+	}
+	first := map[string]*v1beta2.ProcessGroupStatus{}
+	for _, g := range v.Cluster.Resource.Status.ProcessGroups {
+		if first[string(g.ProcessClass)] == nil {
+			first[string(g.ProcessClass)] = g
+		}
+	}
+	here := strings.NewReplacer("sample-cluster", "sample", "sample-backup", "nightly", "sample-restore", "again", "nightly-again", "again",
+		"deploy/", filepath.Join(dir, "deploy")+"/", "10.1.0.7:4501", first["storage"].Addresses[0], ":8080", ":0", "2026-11-21T12", "2026-11-20T12", "plan.json", filepath.Join(dir, "plan.json"), "man1", filepath.Join(dir, "man1"), "report.xml", filepath.Join(dir, "report.xml"), "sample.tar.zst", filepath.Join(dir, "sample.tar.zst"),
+		"maintenance on sample-cluster node-3", "maintenance on sample "+string(first["storage"].FaultDomain))
+	text := parts[1]
+	if !strings.Contains(text, ":removed") { // a removed group
+		text = exampleID.ReplaceAllStringFunc(text, func(id string) string {
+			class, _, _ := strings.Cut(id, "-")
+			return string(first[class].ProcessGroupID)
+		})
+	}
+	for _, word := range ExampleWord.FindAllString(here.Replace(text), -1) {
+		words = append(words, strings.ReplaceAll(word, `"`, ""))
+	}
+	if parts[2] != "" {
+		to = filepath.Join(dir, parts[2])
+	}
+	return words, to
+}
+
+// Attendance is who else acts on all clusters, backups and restores, and how often a command began to change one.
+type Attendance struct {
+	Other   *reconcile.Operation
+	Refuses bool
+	Begun   int
+	Ended   int
+	Own     []reconcile.Operation
+}
+
+// attended is a session with others around.
+type attended struct {
+	session.Session
+	of *Attendance
+}
+
+func (a attended) Begin(ctx context.Context) error {
+	a.of.Begun++
+	return a.Session.Begin(ctx)
+}
+
+func (a attended) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, error) {
+	return []plan.Check{{ID: plan.CheckNoOperator, Gate: plan.GateOperator, OK: !a.of.Refuses || o.Coexist}}, nil
+}
+
+func (a attended) Operations() reconcile.OperationKeeper { return a.of }
+
+// OtherOperation implements reconcile.OperationKeeper.
+func (a *Attendance) OtherOperation(context.Context) (*reconcile.Operation, error) {
+	return a.Other, nil
+}
+
+// RefuseBesideOthers implements reconcile.OperationKeeper.
+func (*Attendance) RefuseBesideOthers() {}
+
+// SetOperation implements reconcile.OperationKeeper.
+func (a *Attendance) SetOperation(o reconcile.Operation) { a.Own = append(a.Own, o) }
+
+// KeepOperation implements reconcile.OperationKeeper.
+func (*Attendance) KeepOperation(context.Context) error { return nil }
+
+// EndOperation implements reconcile.OperationKeeper.
+func (a *Attendance) EndOperation(context.Context) error { a.Ended++; return nil }
+
+// AbortRequest implements reconcile.OperationKeeper.
+func (*Attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, error) { return nil, nil }
+
+// RenewOperation implements reconcile.OperationKeeper.
+func (*Attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
+
+// Attend has all commands of a vault meet others.
+func (v *Vault) Attend() *Attendance {
+	of := &Attendance{}
+	v.Connect = func() (session.Session, error) { return attended{Simulated{v.Cluster, v.Given}, of}, nil }
+	v.Record = func(e *session.Env, key types.NamespacedName) (session.Session, error) {
+		s, err := v.Open(e, key)
+		return attended{s, of}, err
+	}
+	return of
+}
+
+// InRegions has the spec name regions that the database does not have yet.
+func (v *Vault) InRegions(database, primary string) {
+	region := func(dc string, priority int) v1beta2.Region {
+		return v1beta2.Region{Datacenters: []v1beta2.DataCenter{{ID: dc, Priority: priority}}}
+	}
+	spec := &v.Cluster.Resource.Spec
+	spec.DataCenter, spec.LockOptions.DisableLocks = database, new(true)
+	spec.DatabaseConfiguration.UsableRegions = 2
+	spec.DatabaseConfiguration.Regions = []v1beta2.Region{region(database, 0), region(primary, 1)}
+}
+
+// Locked makes the cluster one of several control-plane instances of its database.
+func (v *Vault) Locked() {
+	v.Cluster.Resource.Spec.ProcessGroupIDPrefix, v.Cluster.Resource.Spec.LockOptions.DisableLocks = "dc1", new(bool)
+}
+
+// Group returns the ID of the first process group of a class.
+func (v *Vault) Group(class string) string {
+	for _, g := range v.Cluster.Resource.Status.ProcessGroups {
+		if string(g.ProcessClass) == class {
+			return string(g.ProcessGroupID)
+		}
+	}
+	v.T.Fatalf("no %s process group", class)
+	return ""
 }

@@ -10,12 +10,22 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/limit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/picture"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 )
 
@@ -137,4 +147,162 @@ func asRecorded(m inspect.Metadata) (where, namespace string, fdb, kubectl func(
 func firstFrame(entries []tui.Entry) frame.Frame {
 	i := slices.IndexFunc(entries, func(e tui.Entry) bool { return e.Frame != nil })
 	return *entries[i].Frame
+}
+
+// showPlain prints a line per change until something ends it.
+func (o ScreenOptions) showPlain(ctx context.Context, env *session.Env, clusters []string, feed tui.Feed, keep func(tui.Entry)) error {
+	p := &plainWriter{out: env.Out, reporters: map[string]*ui.ChangeWriter{}}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var following sync.WaitGroup
+	for _, name := range clusters {
+		following.Go(func() {
+			feed.Follow(ctx, name, func(e tui.Entry) {
+				keep(e)
+				if err := p.write(e); err != nil {
+					stop(err) // the reader has ended
+				}
+			})
+		})
+	}
+	following.Wait()
+	if ctx.Err() == nil {
+		return fmt.Errorf("cannot watch any cluster: %s", p.problem())
+	}
+	return context.Cause(ctx)
+}
+
+// replayPlain prints the lines of a recording.
+func (o ScreenOptions) replayPlain(ctx context.Context, env *session.Env, entries []tui.Entry) error {
+	p := &plainWriter{out: env.Out, reporters: map[string]*ui.ChangeWriter{}}
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := p.write(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainWriter prints entries as text, one line per change.
+type plainWriter struct {
+	mu        sync.Mutex
+	out       io.Writer
+	reporters map[string]*ui.ChangeWriter
+	last      string
+}
+
+func (p *plainWriter) write(e tui.Entry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var lines []string
+	if e.Frame != nil && !isEarly(e) {
+		if p.reporters[e.Cluster] == nil {
+			p.reporters[e.Cluster] = &ui.ChangeWriter{}
+		}
+		lines = p.reporters[e.Cluster].Changes(*e.Frame)
+	}
+	if words := frame.LineWords(e.Pass); words != "" {
+		lines = append(lines, words)
+	}
+	for _, line := range lines {
+		p.last = line
+		if _, err := fmt.Fprintf(p.out, "%s %s: %s\n", e.At.UTC().Format(time.TimeOnly), e.Cluster, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isEarly reports whether a frame is one of the first, before the answer of its database.
+func isEarly(e tui.Entry) bool {
+	s, k := e.Frame.Source(frame.SourceOfDatabase), e.Frame.Source(frame.SourceOfKubernetes)
+	if s == nil || k == nil || k.Problem != "" || s.AsOf != nil || s.Problem != "" {
+		return false
+	}
+	return s.RequestedAt == nil || e.At.Sub(*s.RequestedAt) < session.SlowDatabase
+}
+
+// problem returns the last printed error.
+func (p *plainWriter) problem() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
+}
+
+// exportFlags say how a recording is drawn.
+type exportFlags struct {
+	format string
+	size   string
+	keys   []string
+}
+
+// The formats of an export.
+const (
+	exportSVG  = "svg"
+	exportHTML = "html"
+	exportCast = "cast"
+)
+
+func exportFormats() []string { return []string{exportSVG, exportHTML, exportCast} }
+
+// The sizes of a picture that make sense: smaller than a phone shows nothing, larger is a mistake.
+const (
+	minColumns, minRows = 20, 5
+	maxColumns, maxRows = 400, 200
+)
+
+func (f *exportFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "export", "", "format in which to print what --replay shows: svg for its last moment, html or cast for all of it")
+	flags.StringVar(&f.size, "size", "120x40", "columns and rows of --export")
+	flags.StringSliceVar(&f.keys, "keys", nil, "comma-separated keys to press before --export, such as 2 or down,enter")
+	complete.Flag(cmd, "export", exportFormats)
+}
+
+func (f exportFlags) given() bool { return f.format != "" }
+
+func (f exportFlags) check(o ScreenOptions) error {
+	switch {
+	case !slices.Contains(exportFormats(), f.format):
+		return exit.Usagef("--export must be one of %s, not %q", phrase.List(exportFormats()), f.format)
+	case o.Replay == "":
+		return exit.Usagef("--export requires --replay: record with --record first")
+	case o.plain:
+		return exit.Usagef("--export conflicts with --plain")
+	}
+	_, _, err := f.dimensions()
+	return err
+}
+
+// dimensions returns the columns and rows of --size.
+func (f exportFlags) dimensions() (columns, rows int, err error) {
+	if n, err := fmt.Sscanf(f.size+"\n", "%dx%d\n", &columns, &rows); err != nil || n != 2 || columns < minColumns || columns > maxColumns || rows < minRows || rows > maxRows {
+		return 0, 0, exit.Usagef("invalid --size %q: must be COLUMNSxROWS, from %dx%d to %dx%d", f.size, minColumns, minRows, maxColumns, maxRows)
+	}
+	return columns, rows, nil
+}
+
+// write prints the recording as a picture, a page or a cast.
+func (f exportFlags) write(env *session.Env, o tui.Options) error {
+	columns, rows, err := f.dimensions()
+	if err != nil {
+		return err
+	}
+	o.Color = env.Global.Color != session.ColorNever && env.Getenv("NO_COLOR") == ""
+	shots, err := tui.Shots(o, columns, rows, f.keys)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("--keys: %w", err))
+	}
+	out := layout.Raw(env.Out)
+	switch f.format {
+	case exportSVG:
+		return picture.DrawSVG(out, shots[len(shots)-1].Screen)
+	case exportHTML:
+		return picture.DrawHTML(out, strings.Join(o.Clusters, ", "), shots)
+	default:
+		return picture.DrawCast(out, shots, columns, rows)
+	}
 }

@@ -1,6 +1,7 @@
 package dump
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -229,4 +231,23 @@ func sideOf(ctx context.Context, env *session.Env, key types.NamespacedName) (ch
 		}
 	}
 	return side, ctx.Err()
+}
+
+// text is what a command prints. Progress is printed concurrently with results.
+type text struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (t *text) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.kept.Write(p)
+}
+
+func (t *text) bytes() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Clone(t.kept.Bytes())
 }

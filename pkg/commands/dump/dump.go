@@ -3,7 +3,9 @@
 package dump
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
@@ -213,4 +216,76 @@ func (o options) finish(env *session.Env, d *dumps.Dump, path string) error {
 	fmt.Fprintf(env.Out, "%s: %s of %s, %s; %s hidden, %s could not be read\n", path, phrase.Bytes(size), phrase.Count(len(d.Manifest.Clusters), "cluster"),
 		phrase.Count(len(d.Manifest.Files), "file"), phrase.Count(hidden, "secret"), phrase.Count(len(d.Manifest.Unread), "fact"))
 	return nil
+}
+
+// save hides secrets and writes the file under another name first: no part of a dump is ever at its
+// path, and no secret is ever on the disk.
+func (o options) save(d *dumps.Dump, path string) (size int64, err error) {
+	dumps.Trim(d)
+	if err := dumps.Redact(d, rand.Text()); err != nil {
+		return 0, err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // readable by the user only
+	if err != nil {
+		return 0, exit.Usage(fmt.Errorf("--file: %w", err))
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // which fails once it was moved
+	err = dumps.Write(file, d)
+	info, failed := file.Stat()
+	if err = cmp.Or(err, failed, file.Sync(), file.Close()); err != nil {
+		return 0, notWritten(path, err)
+	}
+	if err := o.move(file.Name(), path); err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// notWritten names the file of the user: the other name does not exist any more.
+func notWritten(path string, err error) error {
+	if of, is := errors.AsType[*fs.PathError](err); is {
+		err = of.Err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
+}
+
+// move gives the complete file its name. Without --force it never replaces another file, even one
+// that was created meanwhile.
+func (o options) move(from, to string) error {
+	if o.force {
+		return os.Rename(from, to)
+	}
+	err := os.Link(from, to)
+	if errors.Is(err, fs.ErrExist) {
+		return exit.Usage(fmt.Errorf("--file %s: file already exists", to), "use --force to replace it")
+	}
+	if err != nil { // a file system without links
+		return os.Rename(from, to)
+	}
+	return nil
+}
+
+// Writer returns a function that writes a dump of a cluster while another command runs, with one
+// status document. It replaces an earlier file of the path.
+func Writer(run Runner) func(ctx context.Context, env *session.Env, key types.NamespacedName, path string, logBytes int64) error {
+	return func(ctx context.Context, env *session.Env, key types.NamespacedName, path string, logBytes int64) error {
+		api, err := env.Client()
+		if err != nil {
+			return err
+		}
+		cluster, err := env.Read(ctx, api, key)
+		if err != nil {
+			return err
+		}
+		o := options{run: run, file: path, force: true}
+		c, err := newCollector(env, o, []session.Cluster{*cluster})
+		if err != nil {
+			return err
+		}
+		if err := c.collect(ctx, logBytes); err != nil {
+			return err
+		}
+		_, err = o.save(c.dump, path)
+		return err
+	}
 }

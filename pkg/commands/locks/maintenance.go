@@ -3,6 +3,9 @@ package locks
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +19,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/targets"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
@@ -131,3 +136,137 @@ func (endingMaintenance) Progress(ctx context.Context, s session.Session) ([]ins
 }
 
 func (endingMaintenance) Summary(apply.Extent) string { return "no zone is in maintenance mode" }
+
+// longestMaintenance bounds the duration of one command: while it lasts, lost replicas in the
+// zone are not recreated, and a forgotten one must end by itself.
+const longestMaintenance = 24 * time.Hour
+
+// maintenanceOnOptions are the options of `kubectl fdb maintenance on`.
+type maintenanceOnOptions struct {
+	session.ClusterFlag
+	apply.ChangeFlags
+	long time.Duration
+}
+
+func newMaintenanceOn(env *session.Env) *cobra.Command {
+	var o maintenanceOnOptions
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "on [CLUSTER] ZONE",
+		Short: "Start maintenance of a zone or change its duration",
+		Long: `Start maintenance of a zone or change its duration. A single argument is the zone.
+
+The database must be available and fully fault tolerant, and no other zone may be under
+maintenance: the database would drop that one silently. If the spec enables the end of
+maintenance by restarts (automationOptions.maintenanceModeOptions), the storage processes
+of the zone are recorded, and a pass ends the maintenance once all of them have restarted.`,
+		Example: `  # Start maintenance before the reboot of a node
+  kubectl fdb maintenance on sample-cluster node-3 --for 10m
+
+  # Extend it
+  kubectl fdb maintenance on sample-cluster node-3 --for 30m`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: complete.From(env).ClusterThenZone,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	})
+	flags.Cluster(cmd, env, &o.ClusterFlag)
+	flags.Reversible(cmd, &o.ChangeFlags, "the zone is in maintenance mode")
+	cmd.Flags().DurationVar(&o.long, "for", 0, "duration, at most 24h; 0 means the duration in the spec, or 10 minutes if it has none")
+	return cmd
+}
+
+func (o maintenanceOnOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if o.long > longestMaintenance || o.long%time.Second != 0 {
+		return exit.Usagef("--for must be whole seconds up to 24h, such as 10m; run the command again to extend it")
+	}
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	zone := args[len(args)-1]
+	cluster, err := env.Cluster(ctx, args[:len(args)-1], o.Name, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if o.long == 0 {
+		o.long = cluster.MaintenanceModeTime()
+	}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
+	if err := knowsZone(ctx, env, key, zone); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	return apply.CarryOut(ctx, env, key, apply.Change{
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: maintaining(zone),
+		Args:   []string{"maintenance", "on", key.Name, zone, "--for", o.long.String()},
+		Undo:   []string{"maintenance", "off", key.Name},
+		Stages: stages.Marking(operations.MaintainZone(zone, o.long)),
+	})
+}
+
+// knowsZone verifies that a zone belongs to the cluster: the database accepts any name.
+func knowsZone(ctx context.Context, e *session.Env, key types.NamespacedName, zone string) error {
+	conn, err := e.Connect(ctx, key)
+	if err != nil {
+		return err
+	}
+	facts := inspect.Facts{}
+	if err := conn.Observe(ctx, &facts.Snapshot, plan.ClusterResource|plan.Pods|plan.Database); err != nil {
+		return err
+	}
+	zones := targets.ZonesOfStorage(facts)
+	switch {
+	case slices.Contains(zones, zone):
+		return nil
+	case !facts.Database.Status.ListsProcesses():
+		return groups.Unanswered(facts, "whether zone "+zone+" exists")
+	default:
+		return exit.Usagef("no storage or log process is in zone %q: must be one of %s%s", zone, strings.Join(zones, ", "), session.OrMeant(zone, zones))
+	}
+}
+
+// maintenanceOffOptions are the options of `kubectl fdb maintenance off`.
+type maintenanceOffOptions struct {
+	session.ClusterFlag
+	apply.ChangeFlags
+}
+
+func newMaintenanceOff(env *session.Env) *cobra.Command {
+	var o maintenanceOffOptions
+	cmd := declare.Command(declare.Declaration{
+		Effect: declare.Changes,
+		Needs:  cmdutil.Reconciling,
+	}, &cobra.Command{
+		Use:   "off [CLUSTER]",
+		Short: "Stop maintenance before it expires",
+		Long: `Stop maintenance of any zone before it expires, and remove the records of processes that
+were to restart. Data of storage processes that are still down is copied from then on.`,
+		Example: `  # Stop maintenance
+  kubectl fdb maintenance off sample-cluster`,
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: complete.From(env).FirstArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args)
+		},
+	})
+	flags.Cluster(cmd, env, &o.ClusterFlag)
+	flags.Reversible(cmd, &o.ChangeFlags, "no zone is in maintenance mode")
+	return cmd
+}
+
+func (o maintenanceOffOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	if err := o.Check(env); err != nil {
+		return err
+	}
+	cluster, err := env.Cluster(ctx, args, o.Name, o.Intent())
+	if err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	key := types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
+	return apply.CarryOut(ctx, env, key, apply.Change{
+		ChangeFlags: o.ChangeFlags, Permissions: session.ReconcilePermissions(), Goal: endingMaintenance{},
+		Args: []string{"maintenance", "off", key.Name}, Stages: stages.Marking(operations.StopMaintenance),
+	})
+}

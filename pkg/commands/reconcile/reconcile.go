@@ -1,3 +1,4 @@
+// Package reconcile holds the commands reconcile and plan.
 package reconcile
 
 import (

@@ -1,3 +1,5 @@
+// Package run holds run: the runner of runbooks. A step is a command line of this program, which
+// runs in the same process.
 package run
 
 import (
@@ -9,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/cmdutil"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/complete"
@@ -344,4 +347,29 @@ func (r *runner) printList() error {
 		Document: list, Names: embedded(),
 		Table: func(w io.Writer) error { return runbooks.WriteList(w, list, ui.Table{NoHeaders: r.NoHeaders}) },
 	})
+}
+
+// flagNames returns the names of the flags that were typed.
+func flagNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			names = append(names, f.Name)
+		}
+	})
+	slices.Sort(names)
+	return names
+}
+
+// valuesOf returns the words that set a flag to its value.
+func valuesOf(f *pflag.Flag) []string {
+	values := []string{f.Value.String()}
+	if list, is := f.Value.(pflag.SliceValue); is {
+		values = list.GetSlice()
+	}
+	var words []string
+	for _, value := range values {
+		words = append(words, "--"+f.Name+"="+value)
+	}
+	return words
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/runbook"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/runbooks"
 )
 
 // Only the user may read states and saved outputs.
@@ -189,4 +191,26 @@ func replaceFile(path string, text []byte) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
+}
+
+// writeReports writes the files of --report.
+func (r *runner) writeReports() error {
+	var errs []error
+	for _, one := range r.reports {
+		kind, file, _ := strings.Cut(one, "=")
+		report := runbooks.NewReport(r.Metadata(r.Env.Run.About), r.Clock.Now(), *r.progress, r.store.name())
+		var b bytes.Buffer
+		err := ui.WriteIndentedJSON(&b, report)
+		if kind == "junit" {
+			b.Reset()
+			err = runbooks.WriteJUnit(&b, report)
+		}
+		if err == nil {
+			err = replaceFile(filepath.Clean(file), b.Bytes())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("write report %s: %w", file, err))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -229,4 +231,148 @@ func (b *Backups) runMutation(ctx context.Context, argv []string, m mutation) er
 
 func printed(text string) func(Result) bool {
 	return func(r Result) bool { return strings.Contains(string(r.Stdout), text) }
+}
+
+// describeLimit is for commands that read all files of a backup.
+const describeLimit = 90 * time.Second
+
+// missingBackup is the tools' message for a destination without a backup.
+const missingBackup = "Backup does not exist"
+
+// Describe returns the backup at a destination; nil if there is none.
+func (b *Backups) Describe(ctx context.Context, url string, options ...string) (*fdb.BackupDescription, error) {
+	const operation = "describing the backup"
+	r, err := b.read(ctx, operation, append([]string{"fdbbackup", "describe", "-d", url, "--json"}, options...), describeLimit)
+	if isMissing(err) {
+		return nil, nil // no backup is a valid result
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := fdb.ParseBackupDescription(r.Stdout)
+	if err == nil && !fdb.SharesBackupPlace(d.URL, url) {
+		err = errors.New("the output is the description of another destination")
+	}
+	if err != nil {
+		return nil, &Error{Kind: KindUnparsed, Operation: operation, Err: err}
+	}
+	return d, nil
+}
+
+func isMissing(err error) bool {
+	failure, ok := errors.AsType[*Error](err)
+	return ok && failure.Kind == KindRefused && strings.HasPrefix(failure.Detail, missingBackup)
+}
+
+// Found returns the URLs of backups below a base URL, without secrets: the tools print
+// those in the files of an agent.
+func (b *Backups) Found(ctx context.Context, base string) ([]string, error) {
+	r, err := b.read(ctx, "listing the backups in the store", []string{"fdbbackup", "list", "-b", base}, describeLimit)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for line := range strings.Lines(string(r.Stdout)) {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case !strings.Contains(line, "://"): // the tool prints nothing but URLs
+			return nil, unparsed("listing the backups in the store", r)
+		default:
+			all = append(all, fdb.WithoutSecrets(line))
+		}
+	}
+	return all, nil
+}
+
+// Tags returns the tags that ever had a backup.
+func (b *Backups) Tags(ctx context.Context) ([]string, error) {
+	r, err := b.read(ctx, "listing the tags of backups", []string{"fdbbackup", "tags"}, backupReadLimit)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(strings.Split(string(r.Stdout), "\n"), func(tag string) bool { return tag == "" }), nil
+}
+
+// DeleteData deletes all data of a backup at a destination, within the limit. It reports
+// whether the destination is empty, which the tools only report for one without any data.
+func (b *Backups) DeleteData(ctx context.Context, url string, limit time.Duration) (removed bool, err error) {
+	const operation = "deleting the data of the backup"
+	_, err = b.send(ctx, operation, Command{Argv: []string{"fdbbackup", "delete", "-d", url}, Limit: limit, Tied: true})
+	switch {
+	case isMissing(err):
+		return true, nil
+	case wasCutOff(err):
+		return false, unfinished(ctx, operation, limit, err)
+	default:
+		return false, err
+	}
+}
+
+// Expiry is a deletion of a backup's data before a version.
+type Expiry struct {
+	URL    string // the destination
+	Before int64  // the version
+	Force  bool   // even if nothing is restorable afterwards
+	Limit  time.Duration
+}
+
+// Expire deletes a backup's data. Unless forced, the tools refuse if nothing would be restorable
+// afterwards. They record the deletion once it is complete.
+func (b *Backups) Expire(ctx context.Context, e Expiry) error {
+	argv := []string{"fdbbackup", "expire", "-d", e.URL, "--expire-before-version", strconv.FormatInt(e.Before, 10)}
+	if e.Force {
+		argv = append(argv, "--force")
+	}
+	m := mutation{operation: "expiring the backup", succeeded: printed("has been deleted."), mustRead: true}
+	m.inForce = func(ctx context.Context) (bool, error) {
+		d, err := b.Describe(ctx, e.URL)
+		return err == nil && d != nil && d.ExpiredEnd != nil && d.ExpiredEnd.Version >= e.Before, err
+	}
+	r, ended := b.send(ctx, m.operation, Command{Argv: argv, Limit: e.Limit, Tied: true})
+	err := m.conclude(ctx, r, ended)
+	if err != nil && wasCutOff(ended) {
+		return unfinished(ctx, m.operation, e.Limit, ended)
+	}
+	return err
+}
+
+// wasCutOff reports whether a tool may have started, and certainly did not finish.
+func wasCutOff(err error) bool {
+	switch KindOf(err) {
+	case KindTimeout:
+		return true
+	case KindTransport:
+		return !neverRan(err)
+	default:
+		return false
+	}
+}
+
+// unfinished returns the error of an interrupted deletion. It does not wrap the cause: the
+// store did respond, and what was deleted so far stays deleted.
+func unfinished(ctx context.Context, operation string, limit time.Duration, err error) *Error {
+	why := err.Error()
+	switch {
+	case ctx.Err() != nil:
+		why = context.Cause(ctx).Error()
+	case KindOf(err) == KindTimeout:
+		why = fmt.Sprintf("it takes longer than %s", limit)
+	}
+	return &Error{Kind: KindUnfinished, Operation: operation, Detail: "not finished (" + why +
+		"): part of it may be deleted; run the same command again to delete the rest"}
+}
+
+// StoreAnswers returns an error if a store does not respond; nil if it does, with any
+// response. The tools do not report an unresponsive store, so long deletions check it first.
+func (b *Backups) StoreAnswers(ctx context.Context, url string) error {
+	base, err := fdb.BackupBase(url)
+	if err != nil {
+		return nil //nolint:nilerr // the tools report such a destination themselves
+	}
+	const operation = "checking the store before data is deleted"
+	_, err = b.read(ctx, operation, []string{"fdbbackup", "list", "-b", base}, backupChangeLimit)
+	if KindOf(err) == KindTimeout && ctx.Err() == nil {
+		return storeTimeout(mutation{operation: operation, store: url}, backupChangeLimit)
+	}
+	return nil
 }

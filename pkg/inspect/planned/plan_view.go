@@ -302,3 +302,15 @@ func (v PlanView) MainHold() *PlanHold {
 func (v PlanView) LosesData() bool {
 	return slices.ContainsFunc(v.Items, func(i PlanItem) bool { return i.Impact == plan.DataLoss })
 }
+
+// Privileges returns those of the pod templates of the resource that a pass is about.
+func Privileges(s plan.Snapshot) []objects.Privilege {
+	switch {
+	case s.Backup != nil:
+		return objects.BackupPrivileges(s.Backup)
+	case s.Restore != nil || s.Cluster == nil:
+		return nil
+	default:
+		return objects.Privileges(s.Cluster)
+	}
+}

@@ -3,10 +3,12 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -154,4 +156,152 @@ func isForAPass(v inspect.BackupStatusView) bool {
 func (w *why) isLeftPaused(v inspect.BackupStatusView) bool {
 	lag, known := v.Lag()
 	return ptr.Deref(v.Paused, false) && v.Desired == string(v1beta2.BackupStatePaused) && known && lag > inspect.DefaultMaxLag
+}
+
+// restore returns the chain of one restore; none of a completed one that left nothing behind.
+func (w *why) restore(v inspect.RestoreStatusView) []Chain {
+	c := Chain{Subjects: []string{subjectRestore + v.Name}, State: Blocked, rank: rankBackup, Next: []string{w.FDB("restore", "status", v.Name)}}
+	switch {
+	case len(v.InvalidSpec) > 0 && !v.Over:
+		w.invalid(&c, v.InvalidSpec, "foundationdbrestore", v.Name)
+	case v.UnknownReason != "":
+		return w.unknownRestore(c, v)
+	case ptr.Deref(v.Done, false) && !w.leftLocked(v):
+		return nil
+	case ptr.Deref(v.Done, false):
+		c.Summary, c.rank = "completed, and left the database locked", rankRestore
+		c.Reasons = []Link{{Message: "the lock is the restore's, " + v.UID + ": clients are refused until the database is unlocked"}}
+	case v.Over:
+		c.Summary, c.Reasons = "ended without completing", []Link{{Message: v.Summary}}
+	case v.State != nil && *v.State == "":
+		w.unstarted(&c, v)
+	default:
+		w.runs(&c, v)
+	}
+	return []Chain{c}
+}
+
+// runs makes the chain of a restore that is in progress: it explains why clients are refused,
+// and why passes wait. Errors, and paused agents, require manual intervention.
+func (w *why) runs(c *Chain, v inspect.RestoreStatusView) {
+	c.Summary, c.rank = "is in progress, and the database is locked", rankRestore
+	c.Reasons = []Link{{Message: v.Progress()}}
+	if v.LastError == "" {
+		c.State = Waiting
+	} else {
+		c.Reasons[0].Reasons = []Link{{Message: "its last error: " + v.LastError}}
+	}
+	c.Next = []string{w.FDB("restore", "status", v.Name, "-w"), w.FDB("wait", "fdbrestore/"+v.Name, "--for=done")}
+	if name := paused(*w.Backups); name != "" {
+		c.State, c.Next = Blocked, append([]string{w.FDB("backup", "resume", name)}, c.Next...)
+		c.Reasons = append([]Link{{Message: "all agents of the database are paused, so it does not continue"}}, c.Reasons...)
+	}
+}
+
+// paused returns a backup whose agents are paused, and with them all agents of the database;
+// empty without one, or where that is unknown.
+func paused(b inspect.ClusterBackups) string {
+	for _, seen := range b.Backups {
+		if seen.View != nil && ptr.Deref(seen.View.Paused, false) {
+			return seen.Resource.Name
+		}
+	}
+	return ""
+}
+
+// unstarted makes the chain of a restore that no pass has started: it waits for another one
+// that runs.
+func (w *why) unstarted(c *Chain, v inspect.RestoreStatusView) {
+	c.State, c.rank, c.Summary, c.Reasons = Ready, rankReady, "is not started", []Link{{Message: v.Summary}}
+	if w.anotherRuns(v) {
+		c.State, c.rank = Waiting, rankWaiting
+	}
+	c.Next = []string{w.FDB("why", c.Subjects[0]), w.FDB("plan", c.Subjects[0])}
+}
+
+func (w *why) anotherRuns(v inspect.RestoreStatusView) bool {
+	return slices.ContainsFunc(w.Backups.Restores, func(r inspect.SeenRestore) bool {
+		return r.View != nil && r.View.Name != v.Name && r.View.UnknownReason == "" && !r.View.Over && r.View.State != nil && *r.View.State != ""
+	})
+}
+
+// unknownRestore returns the chain of a restore that the database did not report. One that has
+// ended is as in its status, and an unavailable database has a chain of its own.
+func (w *why) unknownRestore(c Chain, v inspect.RestoreStatusView) []Chain {
+	switch {
+	case v.RecordedState == fdb.RestoreCompleted:
+		return nil
+	case v.RecordedState == fdb.RestoreAborted:
+		c.Summary = "was aborted, by its status"
+	case w.Cluster != nil && !w.Database.Available():
+		return nil
+	case v.RecordedState == "":
+		c.Summary, c.Reasons = "is not started, by its status", []Link{{Message: v.UnknownReason}}
+		c.Next = append(c.Next, w.FDB("plan", c.Subjects[0]))
+	default:
+		c.State, c.Summary, c.Reasons = Unknown, "has an unknown state", []Link{{Message: v.UnknownReason}}
+	}
+	return []Chain{c}
+}
+
+// leftLocked reports whether the lock of the database is that of the restore: its UID is the
+// restore's.
+func (w *why) leftLocked(v inspect.RestoreStatusView) bool {
+	if w.Database.Status == nil || v.UID == "" {
+		return false
+	}
+	locked, uid, known := w.Database.Status.Locked()
+	return known && locked && uid == v.UID
+}
+
+// doubts returns why it is unknown what the restore of the report left behind.
+func (w *why) doubts() []string {
+	name, found := strings.CutPrefix(w.subject, subjectRestore)
+	if !found || w.Backups == nil {
+		return nil
+	}
+	var doubts []string
+	for _, r := range w.Backups.Restores {
+		if r.View == nil || r.View.Name != name {
+			continue
+		}
+		if doubt := w.lockDoubt(*r.View); doubt != "" {
+			doubts = append(doubts, doubt)
+		}
+	}
+	return doubts
+}
+
+// lockDoubt returns why it is unknown whether the restore left the database locked; empty where
+// it is known.
+func (w *why) lockDoubt(v inspect.RestoreStatusView) string {
+	if w.Database.Status == nil {
+		return "cannot determine whether the database is left locked: " + phrase.Or(w.Database.Why(), "the database status was not read")
+	}
+	locked, _, known := w.Database.Status.Locked()
+	switch {
+	case !known:
+		return "cannot determine whether the database is left locked: its status does not report it"
+	case locked && v.UID == "":
+		return "the database is locked, and cannot determine whether by the restore: " + phrase.Or(v.UnknownReason, "the database does not report its UID")
+	}
+	return ""
+}
+
+// doubtful returns the chain of a restore without a known problem, of which not everything
+// could be read.
+func (w *why) doubtful() []Chain {
+	if !strings.HasPrefix(w.subject, subjectRestore) {
+		return nil
+	}
+	doubts := slices.Concat(w.doubts(), w.UnreadBackups())
+	if len(doubts) == 0 {
+		return nil
+	}
+	c := Chain{Subjects: []string{w.subject}, State: Unknown, rank: rankBackup, Summary: "may have left the database locked"}
+	for _, doubt := range doubts {
+		c.Reasons = append(c.Reasons, Link{Message: doubt})
+	}
+	c.Next = []string{w.FDB("restore", "status", strings.TrimPrefix(w.subject, subjectRestore))}
+	return []Chain{c}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 const (
@@ -205,4 +207,104 @@ func (w *why) degraded(v inspect.StatusView) []Chain {
 	}
 	c.Next = append(w.inspections(c.Reasons), w.FDB("status", w.name))
 	return []Chain{c}
+}
+
+// housekeepingOf returns what the plan leaves to a later pass about a group; nil for nothing.
+func (w *why) housekeepingOf(g *v1beta2.ProcessGroupStatus) *inspect.HousekeepingRecord {
+	all := w.Plan.Pass.Housekeeping
+	at := slices.IndexFunc(all, func(h inspect.HousekeepingRecord) bool { return slices.Contains(h.Groups, g.ProcessGroupID) })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+// onlyTidied reports whether a removed group only waits for its exclusion to end, which blocks
+// nothing.
+func (w *why) onlyTidied(g *v1beta2.ProcessGroupStatus) bool { return w.housekeepingOf(g) != nil }
+
+// tidied returns the chain of such a group, for a report about it alone.
+func (w *why) tidied(g *v1beta2.ProcessGroupStatus) Chain {
+	h := w.housekeepingOf(g)
+	l := Link{Stage: plan.StageRemovePods, Message: "its exclusion ends later: " + h.Text()}
+	for _, c := range h.Requires {
+		l.Reasons = append(l.Reasons, w.refused(c, nil))
+	}
+	return Chain{
+		Subjects: []string{string(g.ProcessGroupID)}, Since: inspect.Known(g.RemovalTimestamp.Time), State: Waiting, rank: rankWaiting,
+		Summary: "is being removed", Reasons: []Link{l}, RetryAfterSeconds: h.RetryAfterSeconds,
+		Next: []string{w.FDB("reconcile", w.name, "--wait=all")},
+	}
+}
+
+// ReportList is the document of `why -A`: the report of each cluster.
+type ReportList struct {
+	inspect.Document
+	// State is the worst of the clusters'.
+	State State    `json:"state"`
+	Items []Report `json:"items"`
+}
+
+// NewUnread returns the report about a cluster that could not be read.
+func NewUnread(m inspect.Metadata, problem string) Report {
+	return Report{
+		Document: inspect.NewDocument("WhyReport", m, time.Time{}, inspect.SourceLive),
+		State:    Unknown, Summary: "cannot read the cluster: " + problem, Next: []string{}, Items: []Chain{},
+	}
+}
+
+// NewReportList returns the document.
+func NewReportList(m inspect.Metadata, asOf time.Time, reports []Report) ReportList {
+	l := ReportList{Document: inspect.NewDocument("WhyReportList", m, asOf, inspect.SourceLive), State: Ready, Items: append([]Report{}, reports...)}
+	for _, r := range reports {
+		if r.State.grade() > l.State.grade() {
+			l.State = r.State
+		}
+	}
+	return l
+}
+
+// shownProblem is the problem of the pod of a process group that a report has.
+type shownProblem struct {
+	group   string
+	problem inspect.ProblemKey
+}
+
+// markRepeated marks the problems of pods that stand earlier in a report: the same pod can be a group's own problem,
+// and the reason why a stage waits for others.
+func markRepeated(chains []Chain) {
+	shown := map[shownProblem]bool{}
+	for _, c := range chains {
+		eachLink(c.Reasons, func(l *Link) {
+			if l.key == keyProblem {
+				l.Repeated = showAgain(shown, l.groups(c), l.problem)
+			}
+		})
+	}
+}
+
+// showAgain adds the problem of some process groups to those that a report has, and returns whether it had all of them.
+func showAgain(shown map[shownProblem]bool, groups []string, problem inspect.ProblemKey) bool {
+	again := true
+	for _, g := range groups {
+		again = again && shown[shownProblem{g, problem}]
+		shown[shownProblem{g, problem}] = true
+	}
+	return again
+}
+
+// groups returns the process groups that a link of a chain is about.
+func (l Link) groups(c Chain) []string {
+	if l.Subject != "" {
+		return []string{l.Subject}
+	}
+	return c.Subjects
+}
+
+// eachLink calls a function for each link and those below it, in the order in which they are printed.
+func eachLink(links []Link, do func(*Link)) {
+	for i := range links {
+		do(&links[i])
+		eachLink(links[i].Reasons, do)
+	}
 }

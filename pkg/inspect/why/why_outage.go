@@ -6,10 +6,12 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/lists"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // OutageView is the cause of an outage of the database, and how to end it.
@@ -263,4 +265,48 @@ var created = []string{"ApplyConfigMap", "ApplyService", "CreatePVC", "CreatePod
 // bringsNothingBack reports whether no action creates what may be missing in an outage.
 func bringsNothingBack(items []planned.PlanItem) bool {
 	return !slices.ContainsFunc(items, func(i planned.PlanItem) bool { return slices.Contains(created, i.Kind) })
+}
+
+// findingsBeside returns the chains of errors about process groups that no other chain has.
+func (w *why) findingsBeside(all []findings.Finding, others []Chain) []Chain {
+	var chains []Chain
+	for _, found := range all {
+		subjects := slices.DeleteFunc(slices.Clone(found.Groups), func(id string) bool { return hasChain(others, id) || !w.isAbout(id) })
+		if !found.Severity.AtLeast(findings.Error) || len(subjects) == 0 {
+			continue
+		}
+		chains = append(chains, Chain{
+			Subjects: subjects, State: Blocked, rank: rankBlocked, Since: inspect.Known(found.Since), Summary: phrase.Has(len(subjects)) + " a problem",
+			Reasons: []Link{{Code: found.Code, Message: found.Message, Since: inspect.Known(found.Since)}},
+			Next:    []string{w.Kubectl(found.Fix...)},
+		})
+	}
+	return chains
+}
+
+// hasChain reports whether a process group is a subject of a chain.
+func hasChain(chains []Chain, id string) bool {
+	return slices.ContainsFunc(chains, func(c Chain) bool { return slices.Contains(c.Subjects, id) })
+}
+
+// isAbout reports whether a report is about a process group.
+func (w *why) isAbout(id string) bool {
+	return len(w.Only) == 0 || slices.Contains(w.Only, v1beta2.ProcessGroupID(id))
+}
+
+// recreated returns the chain of a resource that was created again over the objects of a former one: all
+// that the stages report of it follows from its empty status. Where neither ConfigMap nor spec has the
+// connection string, a stage reports that only a user can decide.
+func (w *why) recreated() (Chain, bool) {
+	r := w.Recorded
+	if len(w.Only) > 0 || r == nil || r.Status.ConnectionString != "" || len(r.Status.ProcessGroups) > 0 ||
+		len(w.Pods)+len(w.Volumes) == 0 || readings.RememberedClusterFile(w.Snapshot) == "" {
+		return Chain{}, false
+	}
+	return Chain{
+		Subjects: []string{subjectCluster}, State: Ready, rank: rankDatabase,
+		Summary: "has an empty status, and " + phrase.Count(len(w.Pods), "pod") + " and " + phrase.Count(len(w.Volumes), "PVC"),
+		Reasons: []Link{{Message: "the resource was created again: the next pass records the connection string and the process groups"}},
+		Next:    []string{w.FDB("reconcile", w.name, "--wait")},
+	}, true
 }

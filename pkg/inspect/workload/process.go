@@ -1,9 +1,13 @@
 package workload
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 )
 
 // ProcessLoad is what one process does. All rates are per second; null is unknown, and for the
@@ -141,4 +145,150 @@ func highest[N int64 | float64](of ...*N) *N {
 		}
 	}
 	return largest
+}
+
+// ClassLoad is what the processes of one class do together. Figures are the worst of them, and null
+// when none reports one.
+type ClassLoad struct {
+	Class     string `json:"class"`
+	Processes int    `json:"processes"`
+	// Reporting is how many report their CPU.
+	Reporting            int      `json:"reporting"`
+	MeanBusy             *float64 `json:"meanBusy"`
+	WorstBusy            *float64 `json:"worstBusy"`
+	WorstDiskBusy        *float64 `json:"worstDiskBusy"`
+	WorstSpaceUsed       *float64 `json:"worstSpaceUsed"`
+	WorstQueueBytes      *int64   `json:"worstQueueBytes"`
+	WorstLagSeconds      *float64 `json:"worstLagSeconds"`
+	ReceivedMegabits     *float64 `json:"receivedMegabitsPerSecond"`
+	SentMegabits         *float64 `json:"sentMegabitsPerSecond"`
+	QueriesPerSecond     *float64 `json:"queriesPerSecond"`
+	MutationsPerSecond   *float64 `json:"mutationsPerSecond"`
+	BusiestProcess       string   `json:"busiestProcess,omitempty"`
+	DurabilityLagSeconds *float64 `json:"worstDurabilityLagSeconds"`
+}
+
+func classesOf(processes []ProcessLoad) []ClassLoad {
+	members := map[string][]ProcessLoad{}
+	for _, p := range processes {
+		members[p.Class] = append(members[p.Class], p)
+	}
+	all := []ClassLoad{}
+	for class, of := range members {
+		all = append(all, classOf(class, of))
+	}
+	slices.SortFunc(all, func(a, b ClassLoad) int { return cmp.Compare(a.Class, b.Class) })
+	return all
+}
+
+func classOf(class string, of []ProcessLoad) ClassLoad {
+	v := ClassLoad{Class: class, Processes: len(of)}
+	var busy []float64
+	for _, p := range of {
+		if b := p.Busy(); b != nil {
+			busy = append(busy, *b)
+			if v.WorstBusy == nil || *b > *v.WorstBusy {
+				v.WorstBusy, v.BusiestProcess = b, p.Subject()
+			}
+		}
+		v.WorstDiskBusy = highest(v.WorstDiskBusy, p.DiskBusy)
+		v.WorstSpaceUsed = highest(v.WorstSpaceUsed, p.SpaceUsed)
+		v.WorstQueueBytes = highest(v.WorstQueueBytes, p.QueueBytes)
+		v.WorstLagSeconds = highest(v.WorstLagSeconds, p.DataLagSeconds)
+		v.DurabilityLagSeconds = highest(v.DurabilityLagSeconds, p.DurabilityLagSeconds)
+		v.ReceivedMegabits, v.SentMegabits = sum(v.ReceivedMegabits, p.ReceivedMegabits), sum(v.SentMegabits, p.SentMegabits)
+		v.QueriesPerSecond, v.MutationsPerSecond = sum(v.QueriesPerSecond, p.QueriesPerSecond), sum(v.MutationsPerSecond, p.MutationsPerSecond)
+	}
+	v.Reporting, v.MeanBusy = len(busy), mean(busy)
+	return v
+}
+
+// sum adds two figures, of which one may be unknown.
+func sum(a, b *float64) *float64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	default:
+		return new(*a + *b)
+	}
+}
+
+func mean(of []float64) *float64 {
+	if len(of) == 0 {
+		return nil
+	}
+	total := 0.0
+	for _, n := range of {
+		total += n
+	}
+	return new(total / float64(len(of)))
+}
+
+// ProcessList is the document of `top processes`.
+type ProcessList struct {
+	inspect.Document
+	Items []ProcessLoad `json:"items"`
+}
+
+// NewProcessList makes the document out of that of `top`.
+func NewProcessList(v View, by SortKey) ProcessList {
+	l := ProcessList{Document: v.Document, Items: v.Processes}
+	l.Kind = "ProcessLoadList"
+	Sort(l.Items, by)
+	return l
+}
+
+// SortKey is what processes are ordered by, the largest figure first.
+type SortKey string
+
+// The orders of processes.
+const (
+	ByCPU     SortKey = "cpu"
+	ByDisk    SortKey = "disk"
+	ByQueue   SortKey = "queue"
+	ByLag     SortKey = "lag"
+	BySpace   SortKey = "space"
+	ByMemory  SortKey = "memory"
+	ByNetwork SortKey = "network"
+	ByQueries SortKey = "queries"
+	ByName    SortKey = "name"
+)
+
+// sortFigures are the figures of the orders; that by name has none.
+var sortFigures = map[SortKey]func(ProcessLoad) *float64{
+	ByCPU:     ProcessLoad.Busy,
+	ByDisk:    func(p ProcessLoad) *float64 { return p.DiskBusy },
+	ByQueue:   func(p ProcessLoad) *float64 { return numberOf(p.QueueBytes) },
+	ByLag:     ProcessLoad.Lag,
+	BySpace:   func(p ProcessLoad) *float64 { return p.SpaceUsed },
+	ByMemory:  func(p ProcessLoad) *float64 { return numberOf(p.MemoryBytes) },
+	ByNetwork: func(p ProcessLoad) *float64 { return sum(p.ReceivedMegabits, p.SentMegabits) },
+	ByQueries: func(p ProcessLoad) *float64 { return p.QueriesPerSecond },
+}
+
+// SortKeys returns all orders.
+func SortKeys() []string {
+	return []string{string(ByCPU), string(ByDisk), string(ByQueue), string(ByLag), string(BySpace), string(ByMemory), string(ByNetwork), string(ByQueries), string(ByName)}
+}
+
+// ParseSortKey returns the order of a name.
+func ParseSortKey(name string) (SortKey, error) {
+	if !slices.Contains(SortKeys(), name) {
+		return "", fmt.Errorf("invalid order %q: must be one of %s", name, strings.Join(SortKeys(), ", "))
+	}
+	return SortKey(name), nil
+}
+
+// Sort orders processes by a figure, the largest first and unknown ones last.
+func Sort(processes []ProcessLoad, by SortKey) {
+	slices.SortStableFunc(processes, func(a, b ProcessLoad) int {
+		if figure := sortFigures[by]; figure != nil {
+			if c := order(figure(a), figure(b)); c != 0 {
+				return c
+			}
+		}
+		return strings.Compare(a.Subject(), b.Subject())
+	})
 }

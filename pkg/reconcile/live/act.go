@@ -2,11 +2,15 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live/priorities"
@@ -162,5 +166,147 @@ func (w *Cluster) changeDatabase(ctx context.Context, a plan.Action) error {
 		return w.inDatabase.changeLists(ctx, a)
 	default:
 		return unsupported(a)
+	}
+}
+
+// restartProcesses restarts processes. Announcements for the restart are removed first: if the
+// restart fails, the control-plane instances announce again what is ready then. The other way
+// round, a run that dies in between would leave announcements for a restart that has happened.
+func (w *databaseWriter) restartProcesses(ctx context.Context, a plan.RestartProcesses) error {
+	cli, keys, err := w.sharedKeys(ctx, "restart processes")
+	if err != nil {
+		return err
+	}
+	if a.UpgradeTo == "" {
+		if len(a.Announced) > 0 {
+			if err := admin.ClearRestarts(ctx, cli, keys, a.Announced); err != nil {
+				return err
+			}
+		}
+		return cli.Kill(ctx, a.Addresses)
+	}
+	if err := admin.ClearUpgrades(ctx, cli, keys); err != nil {
+		return err
+	}
+	return cli.KillForUpgrade(ctx, a.Addresses)
+}
+
+// startMaintenance writes the entries first: maintenance without entries would last until it
+// expires.
+func (w *databaseWriter) startMaintenance(ctx context.Context, a plan.StartMaintenance) error {
+	cli, keys, err := w.sharedKeys(ctx, "start maintenance")
+	if err != nil {
+		return err
+	}
+	if len(a.Groups) > 0 {
+		if err := admin.NoteMaintenance(ctx, cli, keys, texts(a.Groups), a.At); err != nil {
+			return err
+		}
+	}
+	return cli.MaintenanceOn(ctx, a.Zone, a.Duration)
+}
+
+// endMaintenance ends the maintenance of the action's zone only: the zone may have changed
+// since.
+func (w *databaseWriter) endMaintenance(ctx context.Context, a plan.EndMaintenance) error {
+	cli, _, err := w.sharedKeys(ctx, "end maintenance")
+	if err != nil {
+		return err
+	}
+	now, err := cli.Maintenance(ctx)
+	if err != nil {
+		return err
+	}
+	if now.Active() && now.Zone != a.Zone {
+		return fmt.Errorf("end the maintenance of zone %s: zone %s is under maintenance now", a.Zone, now.Zone)
+	}
+	return cli.MaintenanceOff(ctx)
+}
+
+func (w *databaseWriter) forgetMaintenance(ctx context.Context, a plan.ForgetMaintenance) error {
+	cli, keys, err := w.sharedKeys(ctx, "remove maintenance entries")
+	if err != nil {
+		return err
+	}
+	return admin.ForgetMaintenance(ctx, cli, keys, texts(a.Groups))
+}
+
+func (w *databaseWriter) updateDenyList(ctx context.Context, a plan.UpdateDenyList) error {
+	cli, keys, err := w.sharedKeys(ctx, "change the deny list")
+	if err != nil {
+		return err
+	}
+	denied := map[string]bool{}
+	for _, owner := range a.Deny {
+		denied[owner] = true
+	}
+	for _, owner := range a.Allow {
+		if denied[owner] {
+			return errors.New("change the deny list: " + owner + " is both denied and allowed")
+		}
+		denied[owner] = false
+	}
+	return admin.UpdateDenyList(ctx, cli, keys, denied, a.Note)
+}
+
+func (w *databaseWriter) announceUpgrade(ctx context.Context, a plan.AnnounceUpgrade) error {
+	cli, keys, err := w.sharedKeys(ctx, "announce the upgrade")
+	if err != nil {
+		return err
+	}
+	return admin.AnnounceUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
+}
+
+func (w *databaseWriter) withdrawUpgrade(ctx context.Context, a plan.WithdrawUpgrade) error {
+	cli, keys, err := w.sharedKeys(ctx, "withdraw announcements")
+	if err != nil {
+		return err
+	}
+	return admin.WithdrawUpgrade(ctx, cli, keys, a.Version, texts(a.Groups))
+}
+
+// sharedKeys is a client and the keys that all control-plane instances share.
+func (w *databaseWriter) sharedKeys(ctx context.Context, operation string) (admin.Client, fdb.LockKeys, error) {
+	cli, cluster, err := w.db.open(ctx)
+	if err != nil {
+		return nil, fdb.LockKeys{}, fmt.Errorf("%s: %w", operation, err)
+	}
+	return cli, fdb.LockKeys{Prefix: cluster.LockKeyPrefix()}, nil
+}
+
+func texts(groups []v1beta2.ProcessGroupID) []string {
+	all := make([]string, len(groups))
+	for i, g := range groups {
+		all[i] = string(g)
+	}
+	return all
+}
+
+// Try sends the write of an action to the API server as a dry run, with all its validation. It
+// skips changes of the database, and objects that exist only after earlier actions. The cluster
+// must have been observed.
+func (w *Cluster) Try(ctx context.Context, a plan.Action) (tried bool, err error) {
+	own, is := a.(plan.ClusterAction)
+	if !is || !canBeTried(a) {
+		return false, nil
+	}
+	dry := New(Options{Client: client.NewDryRunClient(w.Client), Key: w.Key, Clock: w.Clock})
+	dry.known.remember(w.known.cluster())
+	return true, dry.carryOut(ctx, own)
+}
+
+// canBeTried reports whether an action is one write or several that do not build on each
+// other, and to the API server alone.
+func canBeTried(a plan.Action) bool {
+	switch a := a.(type) { //nolint:gochecksumtype // all others are not tried
+	case plan.CreatePVC, plan.CreatePod, plan.ApplyConfigMap, plan.AddGroups, plan.MarkForRemoval, plan.KeepGroups, plan.WriteStatus,
+		plan.CordonNode, plan.UncordonNode, plan.SetSkip, plan.SetPriorities, plan.AdoptSpec, plan.RecordTaints, plan.RecordFailures,
+		plan.ApplyFailureDetector, plan.DeleteFailureDetector,
+		plan.ApplyDisruptionBudget, plan.SetTolerations:
+		return true
+	case plan.ApplyService:
+		return a.Verb != plan.ReplaceService
+	default:
+		return false
 	}
 }

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream" //nolint:staticcheck // client-go takes and returns its types
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -19,6 +21,8 @@ import (
 	streaming "k8s.io/streaming/pkg/httpstream"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // sidecarPort is where a split pod's sidecar listens.
@@ -167,4 +171,148 @@ func (s *sidecar) ask(ctx context.Context, method, call string, limit time.Durat
 	default:
 		return "", false, fmt.Errorf("the sidecar of %s returned %s to %s: %s", s.pod, response.Status, call, strings.TrimSpace(string(text)))
 	}
+}
+
+// parallelPods bounds how many sidecars are queried at once.
+const parallelPods = 8
+
+// podFiles reads and writes the files that pods get from the cluster's ConfigMap.
+type podFiles struct {
+	*Options
+	known *known
+}
+
+// readPodFiles reads which files each pod uses. A unified pod reports that in its annotations,
+// which were read already. A split pod's sidecar must be queried, and only where its answer
+// matters: see splitReport.
+func (f *podFiles) readPodFiles(ctx context.Context, s *plan.Snapshot) (map[string]plan.PodReport, error) {
+	reports := map[string]plan.PodReport{}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelPods)
+	for name, pod := range s.Pods {
+		if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		if err := objects.ValidatePod(pod, v1beta2.ProcessClass(pod.Labels[s.Cluster.ProcessClassLabels()[0]])); err != nil {
+			mu.Lock()
+			reports[name] = plan.PodReport{Unreachable: err.Error()} // it is unknown what reports its files
+			mu.Unlock()
+			continue
+		}
+		if objects.ImageTypeOf(pod) == v1beta2.ImageTypeUnified {
+			mu.Lock()
+			reports[name] = unifiedReport(pod)
+			mu.Unlock()
+			continue
+		}
+		group.Go(guarded(func() error {
+			report := f.splitReport(ctx, s.Cluster, pod)
+			mu.Lock()
+			defer mu.Unlock()
+			reports[name] = report
+			return Interrupted(ctx)
+		}))
+	}
+	return reports, group.Wait()
+}
+
+// unifiedReport reads the annotations that the monitor writes once it has accepted a
+// configuration.
+func unifiedReport(pod *corev1.Pod) plan.PodReport {
+	variables, err := objects.Variables(pod)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return plan.PodReport{Variables: variables, Configuration: pod.Annotations[v1beta2.AnnotationCurrentConfiguration]}
+}
+
+// splitFiles are the files whose state decides whether a split pod is up to date.
+var splitFiles = []string{"fdb.cluster", "fdbmonitor.conf"}
+
+// splitReport queries a sidecar about its files while the pod has not confirmed the current
+// configuration. For a pod that has, its own spec has the values that it substitutes, so a
+// pass with nothing to do queries no sidecar. During an upgrade to another protocol every
+// sidecar is queried: a restart must not find a binary missing.
+func (f *podFiles) splitReport(ctx context.Context, c *v1beta2.FoundationDBCluster, pod *corev1.Pod) plan.PodReport {
+	upgrade := c.IsBeingUpgradedIncompatibly()
+	if !upgrade && upToDate(c, pod) {
+		return plan.PodReport{Variables: objects.SidecarVariables(pod)}
+	}
+	var binaries []string
+	if upgrade {
+		binaries = []string{objects.CopiedServer(c.Spec.Version)}
+	}
+	query := f.querySidecar
+	if f.Sidecars != nil {
+		query = f.Sidecars(query)
+	}
+	report, err := query(ctx, pod, binaries)
+	if err != nil {
+		return plan.PodReport{Unreachable: err.Error()}
+	}
+	return report
+}
+
+// SidecarQuery reads what the sidecar of a split pod reports of its files, and of these binaries.
+type SidecarQuery = func(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error)
+
+func upToDate(c *v1beta2.FoundationDBCluster, pod *corev1.Pod) bool {
+	class := v1beta2.ProcessClass(pod.Labels[c.ProcessClassLabels()[0]])
+	launch, err := objects.LaunchOf(pod, class)
+	if err != nil {
+		return false
+	}
+	want, err := objects.ConfigMapHash(c, launch)
+	return err == nil && pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] == want
+}
+
+func (f *podFiles) querySidecar(ctx context.Context, pod *corev1.Pod, binaries []string) (plan.PodReport, error) {
+	sidecar, err := f.openSidecar(ctx, pod)
+	if err != nil {
+		return plan.PodReport{}, err
+	}
+	defer sidecar.close()
+	report := plan.PodReport{Hashes: map[string]string{}}
+	if report.Variables, err = sidecar.substitutions(ctx); err != nil {
+		return plan.PodReport{}, err
+	}
+	for _, file := range splitFiles {
+		hash, found, err := sidecar.checkHash(ctx, file)
+		if err != nil {
+			return plan.PodReport{}, err
+		}
+		if found {
+			report.Hashes[file] = hash
+		}
+	}
+	for _, binary := range binaries {
+		present, err := sidecar.isPresent(ctx, binary)
+		if err != nil {
+			return plan.PodReport{}, err
+		}
+		report.Present = map[string]bool{binary: present}
+	}
+	return report, nil
+}
+
+// syncPodFiles requests a sidecar to copy files from its mounted ConfigMap. Whether that
+// ConfigMap was current shows when the files are read again.
+func (f *podFiles) syncPodFiles(ctx context.Context, a plan.SyncPodFiles) error {
+	_, pods := f.known.toReach()
+	pod := pods[a.Pod]
+	if pod == nil {
+		return fmt.Errorf("pod %s was not read", a.Pod)
+	}
+	sidecar, err := f.openSidecar(ctx, pod)
+	if err != nil {
+		return err
+	}
+	defer sidecar.close()
+	for _, file := range a.Files {
+		if err := sidecar.copyFile(ctx, file); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
@@ -173,4 +175,124 @@ func concatenate(parts ...fdb.Argument) fdb.Argument {
 
 func environment(variable string) fdb.Argument {
 	return fdb.Argument{Type: fdb.ArgumentEnvironment, Source: variable}
+}
+
+// FirstPort is the port of a pod's first server, of TLS if its cluster uses that.
+func FirstPort(c *v1beta2.FoundationDBCluster) int {
+	if c.Spec.MainContainer.EnableTLS {
+		return tlsListener.portOf(1)
+	}
+	return plainListener.portOf(1)
+}
+
+// listener is one way to connect to processes.
+type listener struct {
+	// port is that of a pod's first process; each further one has the port two above.
+	port int
+	// suffix follows the port in an address.
+	suffix string
+	// name is what a service calls the port.
+	name string
+}
+
+var (
+	tlsListener   = listener{port: 4500, suffix: ":tls", name: "tls"}
+	plainListener = listener{port: 4501, name: "non-tls"}
+)
+
+// portStep is how far the ports of two processes of one pod are apart: one for
+// each listener.
+const portStep = 2
+
+// portOf is the port of process n, from 1.
+func (l listener) portOf(n int) int { return l.offset() + portStep*n }
+
+// ServerAt is the number, from 1, of the process of a pod that has a port.
+func ServerAt(port int) int { return (port-tlsListener.port)/portStep + 1 }
+
+// offset is what has to be added to portStep times the process's number.
+func (l listener) offset() int { return l.port - portStep }
+
+// listeners are the ways in which the processes must be reachable now: both during a
+// conversion to or from TLS, TLS first. A status without any, which was never computed, means
+// those of the spec.
+func listeners(c *v1beta2.FoundationDBCluster) []listener {
+	required := c.Status.RequiredAddresses
+	switch {
+	case required.TLS && required.NonTLS:
+		return []listener{tlsListener, plainListener}
+	case required.TLS:
+		return []listener{tlsListener}
+	case required.NonTLS:
+		return []listener{plainListener}
+	case c.Spec.MainContainer.EnableTLS:
+		return []listener{tlsListener}
+	default:
+		return []listener{plainListener}
+	}
+}
+
+// HeadlessService is the service for the DNS names of the pods; nil when the
+// cluster needs none.
+func HeadlessService(c *v1beta2.FoundationDBCluster) *corev1.Service {
+	if !c.NeedsHeadlessService() {
+		return nil
+	}
+	return &corev1.Service{
+		ObjectMeta: metadata(c, nil, c.HeadlessServiceName(), nil),
+		Spec: corev1.ServiceSpec{
+			ClusterIP:  corev1.ClusterIPNone,
+			Selector:   c.MatchLabels(),
+			IPFamilies: serviceFamilies(c),
+		},
+	}
+}
+
+// GroupService is the service whose IP is the public address of one group's pod;
+// nil when pods have their own public IPs.
+func GroupService(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) *corev1.Service {
+	if !c.PublicIPFromService() {
+		return nil
+	}
+	return &corev1.Service{
+		ObjectMeta: metadata(c, nil, g.ServiceName(c), groupLabels(c, g)),
+		Spec: corev1.ServiceSpec{
+			Type:                     corev1.ServiceTypeClusterIP,
+			Ports:                    servicePorts(c, g.ProcessClass),
+			PublishNotReadyAddresses: true,
+			Selector:                 groupSelector(c, g),
+			IPFamilies:               serviceFamilies(c),
+		},
+	}
+}
+
+// servicePorts are both ports of every process, whether it listens there or not.
+// As in the operator, the further processes of log pods have none.
+func servicePorts(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) []corev1.ServicePort {
+	servers := 1
+	if class == v1beta2.ProcessClassStorage {
+		servers = c.ServersPerPod(class)
+	}
+	var ports []corev1.ServicePort
+	for n := 1; n <= servers; n++ {
+		for _, l := range []listener{tlsListener, plainListener} {
+			ports = append(ports, l.servicePort(n))
+		}
+	}
+	return ports
+}
+
+func (l listener) servicePort(n int) corev1.ServicePort {
+	name := l.name
+	if n > 1 {
+		name = fmt.Sprintf("%s-%d", l.name, n)
+	}
+	return corev1.ServicePort{Name: name, Port: int32(l.portOf(n))} //nolint:gosec // a port of the few servers in a pod
+}
+
+func serviceFamilies(c *v1beta2.FoundationDBCluster) []corev1.IPFamily {
+	if c.PodIPFamily() == 6 {
+		return []corev1.IPFamily{corev1.IPv6Protocol}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package objects
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -180,3 +181,108 @@ func (b *podBuilder) name() {
 }
 
 func decimal(n int) string { return strconv.Itoa(n) }
+
+// spreadOut prefers another fault domain than those of the class's other pods, or packs the pod
+// where the spec configures that. It comes after the preferences of the user's template.
+func (b *podBuilder) spreadOut() {
+	if terms := packTermsOf(b.cluster, b.group); terms != nil {
+		terms.addTo(b.affinity())
+		return
+	}
+	key := b.cluster.FaultDomainKey()
+	if key == v1beta2.FaultDomainKeyNone || key == v1beta2.FaultDomainKeyKubernetesCluster {
+		return
+	}
+	affinity := b.affinity()
+	if affinity.PodAntiAffinity == nil {
+		affinity.PodAntiAffinity = &corev1.PodAntiAffinity{}
+	}
+	peers := merged(b.cluster.MatchLabels(), map[string]string{b.cluster.ProcessClassLabels()[0]: string(b.group.ProcessClass)})
+	wishes := &affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	*wishes = append(*wishes, corev1.WeightedPodAffinityTerm{
+		Weight: 1,
+		PodAffinityTerm: corev1.PodAffinityTerm{
+			TopologyKey:   key,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: peers},
+		},
+	})
+}
+
+// refuseNodes lets a pod named in buggify.noSchedule run only on nodes with a special label.
+// It replaces the node requirements of the template.
+func (b *podBuilder) refuseNodes() {
+	if !slices.Contains(b.cluster.Spec.Buggify.NoSchedule, b.group.ProcessGroupID) {
+		return
+	}
+	affinity := b.affinity()
+	if affinity.NodeAffinity == nil {
+		affinity.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+			MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key:      v1beta2.LabelNoScheduleAllowed,
+				Operator: corev1.NodeSelectorOpIn,
+				Values:   []string{"true"},
+			}},
+		}},
+	}
+}
+
+func (b *podBuilder) affinity() *corev1.Affinity {
+	if b.spec.Affinity == nil {
+		b.spec.Affinity = &corev1.Affinity{}
+	}
+	return b.spec.Affinity
+}
+
+// crashLoop replaces the arguments of a container that must fail.
+const crashLoop = "crash-loop"
+
+// breakContainers makes the containers named in buggify.crashLoopContainers fail.
+func (b *podBuilder) breakContainers() {
+	for _, c := range []*corev1.Container{b.main, b.sidecar, b.starter} {
+		if c == nil || !b.cluster.Spec.Buggify.CrashLoops(c.Name, b.group.ProcessGroupID) {
+			continue
+		}
+		c.Args = []string{crashLoop}
+		if b.cluster.UsesUnifiedImage() {
+			c.Command = []string{crashLoop}
+		}
+	}
+}
+
+// SidecarImage is the sidecar image that pods of a class should run now. It
+// uses the desired version, not the running one: sidecars are upgraded first.
+func SidecarImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass) (string, error) {
+	return imageOf(c, class, v1beta2.ContainerSidecar, c.Spec.Version)
+}
+
+// MainImage returns the image of the main container of a class, for a version.
+func MainImage(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, version string) (string, error) {
+	return imageOf(c, class, v1beta2.ContainerMain, version)
+}
+
+func imageOf(c *v1beta2.FoundationDBCluster, class v1beta2.ProcessClass, name, version string) (string, error) {
+	of := corev1.Container{Name: name}
+	if t := c.Settings(class).PodTemplate; t != nil {
+		if own := container(t.Spec.Containers, name); own != nil {
+			of = *own
+		}
+	}
+	image, err := c.Image(of, version)
+	if err != nil {
+		return "", fmt.Errorf("select the image of container %s of class %s: %w", name, class, err)
+	}
+	return image, nil
+}
+
+// container is the container called name, to be changed in place; nil when there is none.
+func container(all []corev1.Container, name string) *corev1.Container {
+	for i := range all {
+		if all[i].Name == name {
+			return &all[i]
+		}
+	}
+	return nil
+}

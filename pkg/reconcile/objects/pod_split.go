@@ -115,3 +115,89 @@ func sidecarProbe() *corev1.Probe {
 		TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(sidecarPort)},
 	}}
 }
+
+// PodRequests returns the resource requests of a pod: those of its containers and sidecars together,
+// or of any one init container, whichever is more.
+func PodRequests(pod *corev1.Pod) corev1.ResourceList {
+	sum := pod.Spec.Overhead.DeepCopy()
+	if sum == nil {
+		sum = corev1.ResourceList{}
+	}
+	add := func(what corev1.ResourceList) {
+		for name, n := range what {
+			total := sum[name]
+			total.Add(n)
+			sum[name] = total
+		}
+	}
+	for _, c := range pod.Spec.Containers {
+		add(c.Resources.Requests)
+	}
+	for _, c := range pod.Spec.InitContainers {
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			add(c.Resources.Requests)
+		}
+	}
+	for _, c := range pod.Spec.InitContainers {
+		for name, n := range c.Resources.Requests {
+			if total := sum[name]; total.Cmp(n) < 0 {
+				sum[name] = n
+			}
+		}
+	}
+	return sum
+}
+
+const monitorLog = pathTraceLogs + "/monitor.log"
+
+// buildUnified sets up the pod of the unified image: a monitor that starts the
+// processes, and the same image once more as a sidecar that copies binaries. The
+// init container of the split image is removed.
+func (b *podBuilder) buildUnified() error {
+	if err := b.setUpMain(); err != nil {
+		return err
+	}
+	b.setUpUnifiedMain()
+	if err := b.setImage(b.sidecar); err != nil {
+		return err
+	}
+	b.sidecar.Args = []string{
+		"--mode", "sidecar",
+		"--output-dir", pathSharedBinaries,
+		"--main-container-version", b.version,
+		"--copy-binary", "fdbserver",
+		"--copy-binary", "fdbcli",
+		"--log-path", monitorLog,
+	}
+	addMounts(b.sidecar,
+		[2]string{volumeSharedBinaries, pathSharedBinaries},
+		[2]string{volumeTraceLogs, pathTraceLogs},
+	)
+	b.spec.InitContainers = slices.DeleteFunc(b.spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == v1beta2.ContainerInit
+	})
+	b.starter = nil
+	return nil
+}
+
+func (b *podBuilder) setUpUnifiedMain() {
+	b.main.Args = []string{"--input-dir", pathDynamicConf, "--log-path", monitorLog}
+	if b.launch.Servers > 1 {
+		b.main.Args = append(b.main.Args, "--process-count", decimal(b.launch.Servers))
+	}
+	addMounts(b.main,
+		[2]string{volumeData, pathData},
+		[2]string{volumeConfigMap, pathDynamicConf},
+		[2]string{volumeSharedBinaries, pathSharedBinaries},
+		[2]string{volumeTraceLogs, pathTraceLogs},
+	)
+	addVariables(b.main, serversVariable(b.launch)...)
+	addVariables(b.main,
+		fieldVariable(v1beta2.EnvPodName, fieldPodName),
+		fieldVariable(v1beta2.EnvPodNamespace, fieldNamespace),
+		variable(v1beta2.EnvTraceLogGroup, b.cluster.LogGroup()),
+		variable(v1beta2.EnvTraceEnable, pathTraceLogs),
+		fieldVariable(v1beta2.EnvNodeName, fieldNodeName),
+	)
+	addVariables(b.main, substitutedVariables(b.cluster, b.group)...)
+}

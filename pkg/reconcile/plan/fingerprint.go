@@ -5,14 +5,17 @@ import (
 	"encoding"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 )
 
 // Fingerprint identifies what an action does: its kind and every field that changes what is
@@ -116,4 +119,139 @@ func ownersByName(owners []metav1.OwnerReference) []metav1.OwnerReference {
 		}
 	}
 	return owners
+}
+
+// HashMemo remembers the hashes of pod specs for all that compare the same process groups: the
+// stages of a pass, and the passes of a forecast. Each hash is remembered by the whole text that it
+// is of, so a memo never returns the hash of another spec, whatever changes. It may be
+// used by several goroutines at once.
+type HashMemo struct {
+	mu     sync.Mutex
+	byText map[string]*KnownHashes
+}
+
+// NewHashMemo returns a memo that knows nothing yet.
+func NewHashMemo() *HashMemo { return &HashMemo{byText: map[string]*KnownHashes{}} }
+
+// Of returns the known hashes of a text in which something stands for the numbers. A nil memo
+// knows none.
+func (m *HashMemo) Of(text []byte) *KnownHashes {
+	if m == nil {
+		return &KnownHashes{byNumber: map[string]string{}}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.byText[string(text)]
+	if known == nil {
+		known = &KnownHashes{byNumber: map[string]string{}}
+		m.byText[string(text)] = known
+	}
+	return known
+}
+
+// KnownHashes are the known hashes of one text, by the number in it.
+type KnownHashes struct {
+	mu       sync.Mutex
+	byNumber map[string]string
+}
+
+// Of returns the hash of the text with a number, computed at most once.
+func (k *KnownHashes) Of(number string, hashWith func(number string) string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	hash, known := k.byNumber[number]
+	if !known {
+		hash = hashWith(number)
+		k.byNumber[number] = hash
+	}
+	return hash
+}
+
+// GroupsOf returns the process groups of an action, none for one about the cluster or the
+// database as a whole. An action that only writes the status of all groups has none.
+func GroupsOf(a Action) []v1beta2.ProcessGroupID {
+	switch a := a.(type) { //nolint:gochecksumtype // groupOf has those about one group
+	case AddGroups:
+		return each(a.Groups, func(g NewGroup) v1beta2.ProcessGroupID { return g.ID })
+	case DeletePods:
+		return each(a.Pods, func(p PodOfGroup) v1beta2.ProcessGroupID { return p.Group })
+	case ChangeLists:
+		return a.groups()
+	case MarkForRemoval:
+		return a.Groups
+	case KeepGroups:
+		return a.Groups
+	case SetExcluded:
+		return a.Groups
+	case Exclude:
+		return a.Groups
+	case Include:
+		return a.Groups
+	case IncludeAndForget:
+		return a.Groups
+	case RestartProcesses:
+		return a.Groups
+	case StartMaintenance:
+		return a.Groups
+	case ForgetMaintenance:
+		return a.Groups
+	case AnnounceUpgrade:
+		return a.Groups
+	case WithdrawUpgrade:
+		return a.Groups
+	case RecordFailures:
+		return a.Groups
+	default:
+		return one(groupOf(a))
+	}
+}
+
+// groupOf is the process group of an action about a single one; empty for others.
+func groupOf(a Action) v1beta2.ProcessGroupID {
+	switch a := a.(type) { //nolint:gochecksumtype // GroupsOf has the ones about several; all others are about none
+	case CreatePod:
+		return a.Group
+	case CreatePVC:
+		return a.Group
+	case ApplyService:
+		return a.Group
+	case SyncPodFiles:
+		return a.Group
+	case PatchMetadata:
+		return a.Group
+	case AdoptSpec:
+		return a.Group
+	case SetSidecarImage:
+		return a.Group
+	case DeleteGroupObjects:
+		return a.Group
+	}
+	return ""
+}
+
+func one(id v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
+	if id == "" {
+		return nil
+	}
+	return []v1beta2.ProcessGroupID{id}
+}
+
+func each[T any](of []T, id func(T) v1beta2.ProcessGroupID) []v1beta2.ProcessGroupID {
+	ids := make([]v1beta2.ProcessGroupID, len(of))
+	for i, item := range of {
+		ids[i] = id(item)
+	}
+	return ids
+}
+
+// groups are those of the entries that change, in order.
+func (a ChangeLists) groups() []v1beta2.ProcessGroupID {
+	groups := slices.Collect(maps.Keys(a.Addresses))
+	for _, lists := range []map[fdb.SharedList][]v1beta2.ProcessGroupID{a.Add, a.Remove} {
+		for _, of := range lists {
+			groups = append(groups, of...)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }

@@ -3,7 +3,13 @@
 // never reads a clock, a network or a file, and it never changes what it is given.
 package plan
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+)
 
 // Check is one safety question and its answer. Passed checks are kept as well as failed
 // ones, so that every output can show both.
@@ -161,4 +167,125 @@ func WaitBehind(retryAfter time.Duration, code HoldCode, reason string) Decision
 // Wait returns a decision that only waits.
 func Wait(retryAfter time.Duration, code HoldCode, reason string) Decision {
 	return Decision{Hold: &Hold{Code: code, Reason: reason, RetryAfter: retryAfter}}
+}
+
+// Evicting returns the same stage with all pods deleted by the eviction API, which respects
+// disruption budgets: a budget that allows none makes the stage wait.
+func Evicting(stage Stage) Stage {
+	decide := stage.Decide
+	stage.Decide = func(s Snapshot) Decision {
+		d := decide(s)
+		actions := make([]Action, len(d.Actions))
+		for i, a := range d.Actions {
+			actions[i] = a
+			if e, is := a.(evictable); is {
+				actions[i] = e.byEviction()
+			}
+		}
+		d.Actions = actions
+		return d
+	}
+	return stage
+}
+
+// evictable is an action that deletes pods, and can do so by the eviction API.
+type evictable interface{ byEviction() Action }
+
+func (a DeletePods) byEviction() Action {
+	a.Evict = true
+	return a
+}
+
+func (a DeleteGroupObjects) byEviction() Action {
+	a.Evict = a.Pod != ""
+	return a
+}
+
+func (a EvictAgent) byEviction() Action {
+	a.Evict = true
+	return a
+}
+
+// Housekeeping is what remains when everything essential is done: the objects of process
+// groups are deleted, and their processes are proven drained and removed. Their exclusions end,
+// and their status entries are dropped, once the database has been stable for long enough.
+// Any later pass does that, and until then nothing depends on it.
+type Housekeeping struct {
+	// Groups are the removed process groups that the status still lists.
+	Groups []v1beta2.ProcessGroupID `json:"groups"`
+	// Exclusions are those of the groups that are still in force.
+	Exclusions []string `json:"exclusions"`
+	// Requires are the checks that do not hold yet.
+	Requires []Check `json:"requires"`
+	// RetryAfter is how long that takes at least, if no other recovery follows; 0 when unknown.
+	RetryAfter time.Duration `json:"-"`
+	// Due is the time after RetryAfter; zero when unknown.
+	Due time.Time `json:"-"`
+}
+
+// Task is what a later pass does, as an imperative clause.
+func (h Housekeeping) Task() string {
+	groups := make([]string, len(h.Groups))
+	for i, id := range h.Groups {
+		groups[i] = string(id)
+	}
+	return fmt.Sprintf("include %s and remove %s from the status", strings.Join(h.Exclusions, " "), strings.Join(groups, ", "))
+}
+
+// Text are the task, and when a later pass does it.
+func (h Housekeeping) Text() string {
+	when := "once the database is stable"
+	if h.RetryAfter > 0 {
+		when = "in " + h.RetryAfter.Round(time.Second).String()
+	}
+	var evidence []string
+	for _, c := range h.Requires {
+		evidence = append(evidence, c.Evidence)
+	}
+	return fmt.Sprintf("%s, %s (%s)", h.Task(), when, strings.Join(evidence, "; "))
+}
+
+// IsRestOf reports whether an action is the rest of an approved one, and no more: a deletion
+// from a store can be interrupted, and then has less to delete. Both are of the same backup and
+// destination. Actions of other kinds have no rest.
+func IsRestOf(a, approved Action) bool {
+	switch approved := approved.(type) { //nolint:gochecksumtype // all others are done as a whole, or not at all
+	case ExpireBackup:
+		rest, ok := a.(ExpireBackup)
+		return ok && rest.isRestOf(approved)
+	case ClearBackupData:
+		rest, ok := a.(ClearBackupData)
+		return ok && rest.isRestOf(approved)
+	}
+	return false
+}
+
+// isRestOf compares the version, how much is deleted, and what can be restored afterwards.
+func (a ExpireBackup) isRestOf(approved ExpireBackup) bool {
+	switch {
+	case a.Backup != approved.Backup, a.URL != approved.URL, a.Before != approved.Before, a.Force != approved.Force:
+		return false
+	case a.Snapshots > approved.Snapshots, a.Bytes > approved.Bytes:
+		return false
+	case approved.RestorableFrom == nil:
+		return true
+	default:
+		return a.RestorableFrom != nil && *a.RestorableFrom <= *approved.RestorableFrom
+	}
+}
+
+// isRestOf compares the version, how much is deleted, and what could be restored before.
+func (a ClearBackupData) isRestOf(approved ClearBackupData) bool {
+	switch {
+	case a.Backup != approved.Backup, a.URL != approved.URL, a.UpTo > approved.UpTo:
+		return false
+	case a.Snapshots > approved.Snapshots, a.Bytes > approved.Bytes:
+		return false
+	case a.RestorableFrom == nil || a.RestorableTo == nil:
+		return true
+	case approved.RestorableFrom == nil || approved.RestorableTo == nil:
+		return false
+	default:
+		return *a.RestorableFrom >= *approved.RestorableFrom && *a.RestorableTo <= *approved.RestorableTo
+	}
 }

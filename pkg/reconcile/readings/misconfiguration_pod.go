@@ -7,11 +7,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // anyGrew reports whether containers together request more CPU or memory now.
@@ -137,4 +139,37 @@ func runsAs(spec *corev1.PodSpec, c corev1.Container) identity {
 		id.group = pod.RunAsGroup
 	}
 	return id
+}
+
+// MergeMetadata adds the labels and annotations of want that have lacks, and reports whether there
+// were any. It changes have, a copy that the caller owns.
+func MergeMetadata(have *metav1.ObjectMeta, want metav1.ObjectMeta) bool {
+	labels, annotations := objects.MissingMetadata(*have, want)
+	for key, value := range labels {
+		metav1.SetMetaDataLabel(have, key, value)
+	}
+	for key, value := range annotations {
+		metav1.SetMetaDataAnnotation(have, key, value)
+	}
+	return len(labels)+len(annotations) > 0
+}
+
+// TemplateAllowed checks whether the restrictions of a run forbid anything of the pod templates of a resource.
+func TemplateAllowed(forbidden []objects.Forbidden) plan.Check {
+	c := plan.Check{ID: plan.CheckTemplateAllowed, Question: "do the restrictions of the run allow the pod templates?"}
+	c.OK, c.Evidence = true, "they forbid nothing of them"
+	if len(forbidden) > 0 {
+		c.OK, c.Evidence = false, objects.ForbiddenText(forbidden)
+	}
+	return c
+}
+
+// TemplatesAllowed returns the decision that ends a pass if anything is forbidden.
+func TemplatesAllowed(forbidden []objects.Forbidden) plan.Decision {
+	c := TemplateAllowed(forbidden)
+	d := plan.Decision{Checks: []plan.Check{c}}
+	if !c.OK {
+		d.Hold = &plan.Hold{Code: plan.HoldTemplateForbidden, Manual: true, Reason: c.Evidence, Then: plan.EndPass}
+	}
+	return d
 }

@@ -2,10 +2,15 @@ package readings
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
@@ -192,4 +197,93 @@ func Restartable(s plan.Snapshot, b Bounce) []v1beta2.ProcessGroupID {
 func PendingTooLong(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	since, pending := g.Condition(v1beta2.ConditionPodPending)
 	return pending && s.Now.Sub(since) > s.Cluster.IgnorePendingPodsFor()
+}
+
+// DifferingKeys returns the sorted data keys in which two ConfigMaps differ.
+func DifferingKeys(have, want *corev1.ConfigMap) []string {
+	if maps.Equal(have.Data, want.Data) && reflect.DeepEqual(have.BinaryData, want.BinaryData) {
+		return nil
+	}
+	differs := map[string]bool{}
+	for key, value := range want.Data {
+		if old, ok := have.Data[key]; !ok || old != value {
+			differs[key] = true
+		}
+	}
+	for key := range have.Data {
+		if _, ok := want.Data[key]; !ok {
+			differs[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(differs))
+}
+
+// InvalidSpec returns the decision of a stage that cannot reconcile the spec: only a change of the
+// spec can resolve it.
+func InvalidSpec(err error) plan.Decision {
+	return plan.Decision{Hold: &plan.Hold{Code: plan.HoldSpecContradiction, Reason: "invalid spec: " + err.Error(), Manual: true}}
+}
+
+// KeepsItsConfig reports whether a process group is neither synced nor waited for, because it is
+// marked for removal: an unreachable pod then blocks nothing. During an upgrade to another
+// protocol, and a conversion to or from TLS, it has to restart with all others: the data on it
+// could not be reached otherwise.
+func KeepsItsConfig(c *v1beta2.FoundationDBCluster, g *v1beta2.ProcessGroupStatus) bool {
+	return g.IsMarkedForRemoval() && !IncompatibleUpgrade(c) && !TLSConversion(c)
+}
+
+// SomeOf returns the first few of many reasons, which have commas, and how many more there are.
+func SomeOf[T ~string](reasons []T) string { return phrase.SomeBy(reasons, 3, "; ") }
+
+// CompatibleUpgrade reports whether the cluster is between two compatible versions, so that its
+// processes may run either. Pods are created for the new version at once.
+func CompatibleUpgrade(c *v1beta2.FoundationDBCluster) bool {
+	running, err := fdb.ParseVersion(c.RunningVersion())
+	if err != nil {
+		return false
+	}
+	desired, err := fdb.ParseVersion(c.Spec.Version)
+	return err == nil && running != desired && running.ProtocolCompatible(desired)
+}
+
+// IncompatibleUpgrade reports whether the cluster is between two incompatible versions, so that
+// all of its processes have to restart at once. A new pod would start with a version that the
+// database does not run: none should be created needlessly. Versions that cannot be compared
+// count as incompatible. A status without a running version means that no upgrade is active.
+func IncompatibleUpgrade(c *v1beta2.FoundationDBCluster) bool {
+	return c.IsBeingUpgradedIncompatibly()
+}
+
+// TLSConversion reports whether the cluster is being converted to or from TLS: its processes have
+// to be reachable both ways, because the spec sets one and a coordinator still uses the other.
+func TLSConversion(c *v1beta2.FoundationDBCluster) bool {
+	return c.Status.RequiredAddresses.TLS && c.Status.RequiredAddresses.NonTLS
+}
+
+// OldClients returns the clients that have no version compatible with target. The status
+// document names only a sample of clients; those that it only counts are old as well.
+func OldClients(s plan.Snapshot, target fdb.Version) []string {
+	machines := safety.MachinesOfServers(s)
+	var old []string
+	for _, v := range s.Database.Status.Cluster.Clients.SupportedVersions {
+		if !safety.ProtocolReported(v) || safety.CanTalkTo(v, target) {
+			continue
+		}
+		for _, client := range v.MaxProtocolClients {
+			if !safety.IsIgnoredClient(s.Cluster, client) && !machines.Has(client) {
+				old = append(old, fmt.Sprintf("%s (version %s, log group %s)", client.Address, v.ClientVersion, orNone(client.LogGroup)))
+			}
+		}
+		if unnamed := safety.UnnamedClients(v); unnamed > 0 {
+			old = append(old, fmt.Sprintf("%d more of version %s, not named in the status document", unnamed, v.ClientVersion))
+		}
+	}
+	return old
+}
+
+func orNone(logGroup string) string {
+	if logGroup == "" {
+		return "none"
+	}
+	return logGroup
 }

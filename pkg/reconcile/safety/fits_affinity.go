@@ -1,12 +1,19 @@
 package safety
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
 // selects reports whether the pod's node selector and one of its required node affinity terms
@@ -111,4 +118,106 @@ func concerns(t corev1.PodAffinityTerm, of, other *corev1.Pod) (matches, known b
 		namespaces = []string{of.Namespace}
 	}
 	return slices.Contains(namespaces, other.Namespace) && selector.Matches(labels.Set(other.Labels)), true
+}
+
+// SuccessorAccepted checks that the API server accepts the objects of a new process group of a class, by a dry run.
+// Without its successor a group that is marked for removal is missed until a user helps.
+func SuccessorAccepted(s plan.Snapshot, class v1beta2.ProcessClass) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckSuccessorAccepted, Subject: string(class), Gate: plan.GateAdmission,
+		Question: fmt.Sprintf("does the API server accept pod and PVC of another %s process group?", class),
+	}
+	refused, isRefused := s.Successors.Refused[class]
+	unknown, isUnknown := s.Successors.Unknown[class]
+	switch {
+	case !s.Successors.Read:
+		c.Evidence = "cannot determine: no dry run was made"
+	case isRefused:
+		c.Evidence = refused.Rule() + ": " + refused.Message + "; " + refused.Remedy()
+	case isUnknown:
+		c.Evidence = "cannot determine: " + unknown
+	default:
+		c.OK, c.Evidence = true, "a dry run was accepted"
+	}
+	return c
+}
+
+// RecreationAccepted checks that the API server does not refuse the pods of a class as the spec has them, by a dry run. A
+// quota is no refusal: the pod that is recreated frees its share. Nor is an unknown answer, since a webhook may refuse
+// dry runs alone; the first pod proves its template then.
+func RecreationAccepted(s plan.Snapshot, class v1beta2.ProcessClass) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckSuccessorAccepted, Subject: string(class), Gate: plan.GateAdmission, OK: true, Evidence: "a dry run was accepted",
+		Question: fmt.Sprintf("does the API server accept %s pods as the spec has them?", class),
+	}
+	refused, isRefused := s.Successors.Refused[class]
+	unknown, isUnknown := s.Successors.Unknown[class]
+	switch {
+	case !s.Successors.Read:
+		c.Evidence = "cannot determine: no dry run was made"
+	case isUnknown:
+		c.Evidence = "cannot determine: " + unknown
+	case isRefused && (refused.ObjectKind != plan.WrittenPod || refused.Waits()):
+		c.Evidence = refused.Rule() + " refuses one more process group; a recreated pod takes the place of the old one"
+	case isRefused:
+		c.OK, c.Evidence = false, refused.Rule()+": "+refused.Message+"; "+refused.Remedy()
+	}
+	return c
+}
+
+// RecreationRoom is what the quotas of the namespace have left for pods that take the place of smaller ones.
+type RecreationRoom struct {
+	s     plan.Snapshot
+	room  admission.Room
+	after map[v1beta2.ProcessClass]*corev1.Pod
+}
+
+// NewRecreationRoom returns the room before the first pod is recreated.
+func NewRecreationRoom(s plan.Snapshot) *RecreationRoom {
+	return &RecreationRoom{s: s, room: admission.Room{Facts: s.Successors.Namespace}, after: map[v1beta2.ProcessClass]*corev1.Pod{}}
+}
+
+// Fits checks that the quotas have room for what the pod of a process group takes more once it is recreated, beside
+// those that were checked before. Quotas that cannot be read refuse nothing: the dry run of a whole pod comes before.
+func (r *RecreationRoom) Fits(id v1beta2.ProcessGroupID) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckRecreationFits, Subject: string(id), Gate: plan.GateAdmission, OK: true,
+		Question: fmt.Sprintf("do the ResourceQuotas have room for the pod of %s as the spec has it?", id), Evidence: "it takes no more than they have left",
+	}
+	if hidden := r.room.Facts.QuotasHidden; hidden != "" {
+		c.Evidence = "cannot determine: " + hidden
+		return c
+	}
+	g := r.s.Cluster.ProcessGroup(id)
+	before := r.s.Pod(g)
+	if before == nil {
+		return c // nothing is deleted
+	}
+	after, err := r.pod(g.ProcessClass)
+	if err != nil {
+		c.OK, c.Evidence = false, "cannot determine: "+err.Error()
+		return c
+	}
+	if lacks := r.room.Replace(before, after); len(lacks) > 0 {
+		c.OK, c.Evidence = false, shortages(lacks)+"; "+plan.Refusal{Kind: plan.RefusedByQuota}.Remedy()
+	}
+	return c
+}
+
+// pod returns a pod of a class as the spec has it.
+func (r *RecreationRoom) pod(class v1beta2.ProcessClass) (*corev1.Pod, error) {
+	if pod := r.after[class]; pod != nil {
+		return pod, nil
+	}
+	pod, _, err := objects.Successor(r.s.Cluster, class)
+	r.after[class] = pod
+	return pod, err
+}
+
+func shortages(lacks []admission.Shortage) string {
+	words := make([]string, len(lacks))
+	for i, l := range lacks {
+		words[i] = fmt.Sprintf("%s more of %s, ResourceQuota %s has %s left", l.Needs, l.Resource, l.Quota, l.Left)
+	}
+	return phrase.List(words)
 }

@@ -140,3 +140,78 @@ func (s Starts) Elsewhere(zones ...string) (c plan.Check, missing time.Duration)
 func (p start) isElsewhere(zones []string) bool {
 	return slices.ContainsFunc(zones, func(zone string) bool { return zone == "" || zone != p.zone })
 }
+
+// Restarted is the progress of a restart of a process group.
+type Restarted string
+
+// The phases of a restart.
+const (
+	// RestartDue has a process that started before the restart was requested.
+	RestartDue Restarted = "waits"
+	// RestartUnknown has a process that does not report, or does not report its uptime: it
+	// just ended, just started, or is broken.
+	RestartUnknown Restarted = "silent"
+	// RestartDone has all of its processes reporting, all started after the request.
+	RestartDone Restarted = "back"
+)
+
+// RestartedSince determines the progress from the uptime of the group's processes. Since is by
+// the database's own clock, as uptimes are. A group with anything unknown is not done, and
+// must not be restarted either: it could be about to report.
+func RestartedSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, since time.Time) Restarted {
+	if noAnswer(s.Database) != "" {
+		return RestartUnknown
+	}
+	processes := s.Database.Status.ProcessesOf(string(g.ProcessGroupID))
+	if len(processes) < serversOf(s, g) {
+		return RestartUnknown
+	}
+	step := RestartDone
+	for _, p := range processes {
+		start, known := s.Database.Status.StartOf(p)
+		switch {
+		case !known || !p.Reporting():
+			return RestartUnknown
+		case !start.After(since):
+			step = RestartDue
+		}
+	}
+	return step
+}
+
+// StillRuns names a process that a process group without a pod may still have, and how to end
+// it where that is known; empty when the database has none. Kubernetes removes the pod object
+// of a forced deletion, and those of a deleted node, without ending anything there: with a
+// dead kubelet and a working network, the process continues to run. After the end of its
+// exclusion it would receive data again, on a volume that is no longer claimed. A process of
+// unknown identity keeps the exclusion in force as well, without advice.
+//
+// Testers hold no data, are never excluded, and are listed for long after they have ended.
+func StillRuns(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	switch {
+	case s.Database.Status == nil, g.ProcessClass.IsTester():
+		return ""
+	case s.Database.Status.Incomplete():
+		return fmt.Sprintf("cannot determine whether a process of %s still runs: %s", g.ProcessGroupID, incompleteDocument)
+	}
+	processes := processesOf(s, g)
+	if len(processes) == 0 {
+		return ""
+	}
+	return stillRunning(g, processes[len(processes)-1]) // those of unknown identity come first
+}
+
+// stillRunning advises only about a process that is the group's, on a known machine.
+func stillRunning(g *v1beta2.ProcessGroupStatus, p fdb.Process) string {
+	machine := cmp.Or(p.Locality[fdb.LocalityMachineID], p.Zone())
+	switch {
+	case p.InstanceID() == "":
+		return fmt.Sprintf("the objects of %[1]s are deleted, and it is unknown whether its process still runs: the process at %[2]s does not report its process group yet; the exclusion stays until it does or ends",
+			g.ProcessGroupID, p.Address.HostPort())
+	case machine == "":
+		return fmt.Sprintf("the objects of %s are deleted, and its process still runs at %s, on an unknown machine; the exclusion stays until it ends", g.ProcessGroupID, p.Address.HostPort())
+	default:
+		return fmt.Sprintf("the objects of %s are deleted, and its process still runs at %s on %s; end it there, for example by a restart of the machine",
+			g.ProcessGroupID, p.Address.HostPort(), machine)
+	}
+}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -104,4 +106,101 @@ func versionOf(status *fdb.Status, role string) (version fdb.Version, known bool
 	}
 	version, err := fdb.ParseVersion(with[0].Version)
 	return version, err == nil
+}
+
+// CleanBounce checks whether the database reports that all of its processes may restart at once.
+//
+// FoundationDB derives that from its recovery state alone. 7.4.7 reads the recovery state
+// only after it has written the answer, which then is no in every state; there the recovery
+// state of the same document counts. Any other reason is a refusal.
+func CleanBounce(d plan.DatabaseFacts) plan.Check {
+	c := plan.Check{ID: plan.CheckCleanBounce, Question: "does the database allow all processes to restart at once?", Gate: plan.GateRecovery}
+	if c.Evidence = noAnswer(d); c.Evidence != "" {
+		return c
+	}
+	can, known := d.Status.CanCleanBounce()
+	switch {
+	case !known:
+		c.Evidence = "the status document does not report bounce_impact.can_clean_bounce"
+	case can:
+		c.OK, c.Evidence = true, "bounce_impact.can_clean_bounce is true"
+	case contradictsRecovery(d.Status):
+		c.OK, c.Evidence = true, fmt.Sprintf("recovery_state is %s; bounce_impact of %s contradicts it (%q) and is ignored",
+			fdb.RecoveryFullyRecovered, wrongVersion(d.Status), fdb.ReasonNotFullyRecovered)
+	default:
+		c.Evidence = "bounce_impact.can_clean_bounce is false: " + phrase.Or(d.Status.Cluster.BounceImpact.Reason, phrase.Unknown)
+	}
+	return c
+}
+
+// contradictsRecovery reports whether the reason of a refusal is a recovery that is over
+// according to the same document.
+func contradictsRecovery(status *fdb.Status) bool {
+	return status.RecoveryName() == fdb.RecoveryFullyRecovered &&
+		status.Cluster.BounceImpact.Reason == fdb.ReasonNotFullyRecovered
+}
+
+// wrongVersion names the version of the process that creates status documents, and whether it
+// is known to report a wrong bounce impact. The document alone decides: the recovery state that
+// bounce_impact is derived from proves any version wrong.
+func wrongVersion(status *fdb.Status) string {
+	version, _ := versionOf(status, fdb.RoleClusterController)
+	if fact, known := versionfacts.About(versionfacts.BounceImpactNeverClean, version); known {
+		return fmt.Sprintf("FoundationDB %s, a known defect (%s),", version, fact.Sources[0])
+	}
+	return fmt.Sprintf("FoundationDB %s, which has no known defect,", phrase.Or(version.String(), phrase.Unknown))
+}
+
+// UpLongEnough checks whether the last recovery, and the last start of any process, are long
+// enough ago for the next restart. Restarts in quick succession would leave the database
+// recovering most of the time. Missing is how much of the time remains.
+func UpLongEnough(s plan.Snapshot, need time.Duration) (c plan.Check, missing time.Duration) {
+	c = plan.Check{ID: plan.CheckAllUp, Question: fmt.Sprintf("have all processes been up for %s?", need), Gate: plan.GateUptime, Need: fmt.Sprintf("at least %s", need)}
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
+		return c, need
+	}
+	up, youngest, unknown := shortestUptime(s)
+	if unknown != "" {
+		c.Evidence = unknown
+		return c, need
+	}
+	c.OK, c.Have = up >= need, up.Round(time.Second).String()
+	c.Evidence = fmt.Sprintf("%s %s ago, %s required", youngest, c.Have, need)
+	c.Left = max(0, need-up)
+	return c, c.Left
+}
+
+// shortestUptime is the shortest of the age of the last recovery and the uptimes of all
+// processes that count, not of testers and excluded processes. A process that does not report
+// its uptime, as right after its start, counts as just started. Unknown is what is missing; empty
+// where nothing is.
+func shortestUptime(s plan.Snapshot) (up time.Duration, youngest, unknown string) {
+	const noRecoveryAge = "the status document does not report the age of the last recovery"
+	status := s.Database.Status
+	version, err := fdb.ParseVersion(s.Cluster.RunningVersion())
+	if err != nil {
+		return 0, "", noRecoveryAge
+	}
+	if version.HasRecoveryAge() {
+		age, known := status.RecoveryAge()
+		if !known {
+			return 0, "", noRecoveryAge
+		}
+		up, youngest = age, "last recovery"
+	}
+	counted := false
+	for _, p := range status.ProcessList() {
+		if v1beta2.ProcessClass(p.ClassType).IsTester() || p.IsExcluded() || !p.Reporting() {
+			continue
+		}
+		uptime, _ := p.Uptime() // zero when unknown
+		if youngest == "" || uptime < up {
+			up, youngest = uptime, fmt.Sprintf("process at %s (%s) started", p.Address.HostPort(), p.InstanceID())
+		}
+		counted = true
+	}
+	if !counted {
+		return 0, "", "no process reports its uptime"
+	}
+	return up, youngest, ""
 }

@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
 
@@ -181,4 +184,105 @@ func asFloat(n *int64) *float64 {
 	}
 	f := float64(*n)
 	return &f
+}
+
+// ReplicaRemains checks how many replicas of the data remain when process groups of one fault
+// domain are removed with their data. A fault domain has at most one replica of anything, and
+// counts as having one of everything: the data of a process that does not report now may be
+// nowhere else.
+func ReplicaRemains(s plan.Snapshot, groups []*v1beta2.ProcessGroupStatus) plan.Check {
+	c := plan.Check{ID: plan.CheckCopyStays, Question: "does a replica of all data remain?", Gate: plan.GateReplicas, Need: "at least 1"}
+	if c.Evidence = noAnswer(s.Database); c.Evidence != "" {
+		return c
+	}
+	copies, of, known := copiesOf(s.Database.Status, groups)
+	switch {
+	case of == "":
+		c.OK, c.Evidence = true, "the process groups keep no data"
+	case !known:
+		c.Evidence = "the number of replicas of " + of + " is unknown"
+	default:
+		left := copies - 1
+		c.OK, c.Have = left >= 1, strconv.Itoa(left)
+		c.Evidence = fmt.Sprintf("%s of %s now, %d after the removal, 1 required", phrase.Count(copies, "replica"), of, left)
+	}
+	return c
+}
+
+// copiesOf is the lowest number of replicas of anything that the groups may have.
+func copiesOf(status *fdb.Status, groups []*v1beta2.ProcessGroupStatus) (copies int, of string, known bool) {
+	storage, logs := false, false
+	for _, g := range groups {
+		storage = storage || g.ProcessClass == v1beta2.ProcessClassStorage
+		logs = logs || (g.ProcessClass.IsStateful() && g.ProcessClass != v1beta2.ProcessClassStorage)
+	}
+	copies, known = 0, true
+	if storage {
+		of = "the data"
+		copies, known = status.MinReplicasRemaining()
+	}
+	if n, reported := status.LogReplicas(); logs && known && (of == "" || !reported || n < copies) {
+		copies, known, of = n, reported, "the logs"
+	}
+	return copies, of, known
+}
+
+// replicasDesired is the desired number of replicas of all data: from the configuration in
+// force, which reports its own numbers where its policies are custom ones, and where it reports
+// no redundancy from the spec. For an unknown mode, and without the configuration, it is unknown,
+// which is never few enough.
+func replicasDesired(s plan.Snapshot) (n int, known bool) {
+	c := s.Database.Status.Cluster.Configuration
+	switch {
+	case c == nil:
+		return 0, false
+	case c.RedundancyMode != "" || c.StorageReplicas > 0:
+		return c.Replicas()
+	}
+	return fdb.MinimumFaultDomains(redundancyOf(s))
+}
+
+// unknownRedundancy is the evidence for an unknown number of replicas.
+func unknownRedundancy(s plan.Snapshot) string {
+	if s.Database.Status.Cluster.Configuration == nil {
+		return "the redundancy mode in force is unknown: the status document has no configuration"
+	}
+	return fmt.Sprintf("the number of replicas of the redundancy mode %s is unknown", redundancyOf(s))
+}
+
+// UseOf returns what the database of a snapshot uses, by its status document and the spec.
+// Snapshots of a cluster do not have its backups, which are unknown.
+func UseOf(s plan.Snapshot) versionfacts.Use {
+	return versionfacts.Use{Status: s.Database.Status, Desired: objects.DesiredConfiguration(s.Cluster)}
+}
+
+// VersionChange checks a change of the version against the known facts. Each fact by which
+// data or availability is lost, or may be, is a check that refuses; without one the result is
+// empty. Facts are unknown while the database does not report what it uses.
+func VersionChange(s plan.Snapshot, from, to fdb.Version) []plan.Check {
+	return FactChecks(versionfacts.OfChange(from, to, UseOf(s)), versionfacts.Consequence.LosesDatabase)
+}
+
+// FactChecks returns a check that refuses for each fact with such a consequence.
+func FactChecks(facts []versionfacts.Applying, refuses func(versionfacts.Consequence) bool) []plan.Check {
+	var checks []plan.Check
+	for _, f := range facts {
+		if refuses(f.Consequence) {
+			checks = append(checks, factCheck(f))
+		}
+	}
+	return checks
+}
+
+func factCheck(f versionfacts.Applying) plan.Check {
+	c := plan.Check{
+		ID: plan.CheckVersionFact, Subject: f.ID, Gate: plan.GateConfig,
+		Question: fmt.Sprintf("is the change from %s to %s safe for this database?", f.From, f.Version),
+		Evidence: fmt.Sprintf("%s (%s)", f.Summary, f.Sources[0]),
+	}
+	if f.Applies == versionfacts.Unknown {
+		c.Have = phrase.Unknown
+		c.Evidence = fmt.Sprintf("cannot determine whether the database uses %s, which decides: %s", f.Condition, c.Evidence)
+	}
+	return c
 }

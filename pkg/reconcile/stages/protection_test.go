@@ -72,7 +72,7 @@ func markings() map[string]map[string]marking {
 			"on a drained node":                  {operations.ReplaceOn([]string{stagestest.NodeName(14)}, 1), onNode},
 			"on a drained node, with all groups": {operations.ReplaceAllOn([]string{stagestest.NodeName(14)}, 1), onNode},
 		},
-		"reconcile/stages/operations/skip_exclusion.go SkipExclusion": {
+		"reconcile/stages/operations/exclude_groups.go SkipExclusion": {
 			"requested without exclusion": {operations.SkipExclusion(ids), func(s *plan.Snapshot) { s.Cluster.Spec.ProcessCounts.Storage = 2 }},
 		},
 		"reconcile/stages/operations/exclude_groups.go asMarked": {"requested exclusion": {operations.ExcludeGroups(ids), nothing}},

@@ -1,3 +1,4 @@
+// Package exit holds the errors that end a command, with their exit codes and hints.
 package exit
 
 import (
@@ -313,4 +314,31 @@ func noAnswer(request *url.Error) string {
 	return fmt.Sprintf("no answer from the server %s within the limit of a request (%s for the TLS handshake, %s or --request-timeout for all of it): "+
 		"it hangs, or a proxy or a firewall drops the connection; check the server, --context and --kubeconfig (%s)",
 		host, handshakeTimeout, RequestTimeout, strings.TrimSpace(request.Err.Error()))
+}
+
+// ErrMissingKind is in the chain of errors of an API server without the definitions of the resources.
+var ErrMissingKind = errors.New("no FoundationDBCluster resources")
+
+// MissingKind returns the failure of a command where the API server does not have the resource type.
+func MissingKind(err error) error {
+	return Usage(fmt.Errorf("this Kubernetes cluster has %w: %w", ErrMissingKind, err))
+}
+
+// IsMissingKind reports whether the API server does not have the resource type; it returns the
+// same code as for an object that does not exist.
+func IsMissingKind(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	details := status.Status().Details
+	return details == nil || details.Name == ""
+}
+
+// CauseOf returns why a context ended: a signal, --timeout, or the context's error.
+func CauseOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
+		return cause
+	}
+	return err
 }

@@ -3,6 +3,8 @@ package layout
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 )
 
 // Column declares a column of a table, and what happens to it where the table is too wide.
@@ -288,4 +290,16 @@ func without(all []int, one int) []int {
 		}
 	}
 	return rest
+}
+
+// Of returns the layout of declared columns.
+func Of[T any](columns []list.Column[T]) []Column {
+	all := make([]Column, len(columns))
+	for i, c := range columns {
+		all[i] = Column{
+			Name: c.Title, Meaning: c.Meaning, Drop: c.Drop, Min: c.Min, Typical: c.Typical, Repeats: c.Repeats, Below: c.Below, Right: c.Right,
+			Roomy: c.Place.IsRoomy(), Optional: c.Place.IsOptional(),
+		}
+	}
+	return all
 }

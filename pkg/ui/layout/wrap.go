@@ -1,6 +1,13 @@
 package layout
 
-import "strings"
+import (
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+)
 
 // Wrap returns a text as lines of at most width cells, broken between words. Lines after the first
 // begin with hang blanks. A word that is wider than a line is broken after a comma, else after
@@ -120,4 +127,169 @@ func cut(word string, room int) int {
 		return separator
 	}
 	return fits
+}
+
+// Page is a terminal of a known width. Whatever is written to it fits: lines that are too long are
+// wrapped at words, and those that begin with a command are broken such that they can be copied.
+// It is safe for concurrent use.
+type Page struct {
+	w      io.Writer
+	width  func() int
+	footer *Footer // nil for none
+	ascii  bool
+
+	mu     sync.Mutex
+	column int // cells of the line that has not ended yet
+}
+
+// NewPage returns a page. The function returns the terminal's present width in cells, or 0 while it
+// is unknown: then nothing is wrapped.
+func NewPage(w io.Writer, width func() int) *Page { return &Page{w: Guarded(w), width: width} }
+
+// Above makes the page write above a footer of the same terminal.
+func (p *Page) Above(f *Footer) *Page {
+	p.footer = f
+	return p
+}
+
+// InASCII makes the page write signs of this program in ASCII.
+func (p *Page) InASCII() *Page {
+	p.ascii = true
+	return p
+}
+
+// Width returns the width that text has to fit, in cells: that of the terminal, and at least
+// Narrowest; 0 while it is unknown.
+func (p *Page) Width() int {
+	width := p.width()
+	if width <= 0 {
+		return 0
+	}
+	return max(width, Narrowest)
+}
+
+// Raw returns the guard of the terminal, which wraps nothing.
+func (p *Page) Raw() io.Writer { return p.w }
+
+// Write wraps each line that is too long. It returns the length of text when all of it was written.
+func (p *Page) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	width := p.Width()
+	if width == 0 {
+		if err := p.put(string(text)); err != nil {
+			return 0, err
+		}
+		return len(text), nil
+	}
+	var b strings.Builder
+	for line := range strings.Lines(strings.ReplaceAll(Clean(string(text)), "\t", "    ")) {
+		body, ended := strings.CutSuffix(line, "\n")
+		wrapped := p.fit(body, width)
+		b.WriteString(strings.Join(wrapped, "\n"))
+		if len(wrapped) > 1 {
+			p.column = 0
+		}
+		p.column += Cells(wrapped[len(wrapped)-1])
+		if ended {
+			b.WriteByte('\n')
+			p.column = 0
+		}
+	}
+	if err := p.put(b.String()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func (p *Page) put(text string) error {
+	if p.ascii {
+		text = ASCII(text)
+	}
+	if p.footer != nil && text != "" {
+		return p.footer.write(p.w, text)
+	}
+	_, err := io.WriteString(p.w, text)
+	return err
+}
+
+func (p *Page) fit(line string, width int) []string {
+	indent := indentOf(line)
+	if p.column == 0 && IsCommand(line[indent:]) {
+		return Command(line[:indent], line[indent:], width)
+	}
+	if comment, ok := strings.CutPrefix(line[indent:], "# "); ok && p.column == 0 { // a shell reads all its lines as comments
+		return commented(line[:indent]+"# ", comment, width)
+	}
+	return wrapAfter(line, p.column, width, indent+2)
+}
+
+func commented(prefix, comment string, width int) []string {
+	all := Wrap(comment, width-len(prefix), 0)
+	for i := range all {
+		all[i] = prefix + all[i]
+	}
+	return all
+}
+
+// Narrowest is the least width, in cells, that output is laid out for. A narrower terminal breaks
+// the lines itself.
+const Narrowest = 60
+
+// Width returns the width, in cells, that text written to w has to fit; 0 where nothing is cut or
+// wrapped. Besides pages, writers before a page have one if they have its method Width.
+func Width(w io.Writer) int {
+	if p, ok := w.(interface{ Width() int }); ok {
+		return p.Width()
+	}
+	return 0
+}
+
+// Raw returns the writer below a page, for what must not be wrapped: documents, and output of other
+// programs. It returns other writers as they are.
+func Raw(w io.Writer) io.Writer {
+	if p, ok := w.(*Page); ok {
+		return p.Raw()
+	}
+	return w
+}
+
+// Cells returns the width of a text on a terminal; escape sequences have none.
+func Cells(text string) int {
+	n := 0
+	if isASCII(text) {
+		return len(text)
+	}
+	for text != "" {
+		size, wide := glyph(text)
+		n += wide
+		text = text[size:]
+	}
+	return n
+}
+
+// isASCII reports whether a text is nothing but printable ASCII, as nearly all is.
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// glyph returns the bytes and the cells of what a text begins with: a character or an escape sequence.
+func glyph(text string) (size, wide int) {
+	if strings.HasPrefix(text, "\x1b[") {
+		end := strings.IndexFunc(text[2:], func(r rune) bool { return r >= '@' && r <= '~' })
+		if end < 0 {
+			return len(text), 0
+		}
+		return 2 + end + 1, 0
+	}
+	r, size := utf8.DecodeRuneInString(text)
+	if r >= ' ' && r < 0x7f {
+		return size, 1
+	}
+	return size, twwidth.Width(text[:size])
 }

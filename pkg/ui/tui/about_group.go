@@ -4,10 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/workload"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // cluster returns the name of the displayed cluster.
@@ -147,4 +155,163 @@ func (s clusterView) commandsFor(g inspect.GroupView) []string {
 		add(s.o.fdb("can", "replace", s.cluster(), g.ID), s.o.fdb("replace", s.cluster(), g.ID, "--dry-run"))
 	}
 	return commands
+}
+
+// figures returns the numbers that describe a cluster, as many as fit into a line; nil before the first frame.
+func (s clusterView) figures(width int) []line {
+	if s.frame == nil {
+		return nil
+	}
+	pieces := []line{{s.version()}, {s.groupsUp()}, {s.coordinatorsUp()}, {styled(plain, s.rate())}, {styled(plain, s.latency())}, {s.disk()}}
+	return flowed(pieces, styled(faint, " · "), 0, width)[:1]
+}
+
+// version returns what the database runs, and how it replicates as far as that is known.
+func (s clusterView) version() span {
+	v := s.frame.Status
+	text := phrase.Or(v.Database.Version, phrase.UnknownCell)
+	if live := v.Configuration.Live; live != nil && live.RedundancyMode != "" {
+		text += " " + live.RedundancyMode
+	}
+	return styled(plain, text)
+}
+
+// groupsUp returns how many process groups have processes that report.
+func (s clusterView) groupsUp() span {
+	up, unknown, all := 0, false, s.frame.Groups.Items
+	for _, g := range all {
+		unknown = unknown || g.Processes == nil
+		if ptr.Deref(g.Processes, 0) > 0 {
+			up++
+		}
+	}
+	switch {
+	case unknown:
+		return styled(warn, fmt.Sprintf("%s/%d groups", phrase.UnknownCell, len(all)))
+	case up < len(all):
+		return styled(warn, fmt.Sprintf("%d/%d groups", up, len(all)))
+	default:
+		return styled(plain, fmt.Sprintf("%d/%d groups", up, len(all)))
+	}
+}
+
+// coordinatorsUp returns how many coordinators answer.
+func (s clusterView) coordinatorsUp() span {
+	v, t := s.frame.Coordinators, plain
+	if v.Reachable == nil || *v.Reachable < len(v.Items) {
+		t = warn
+	}
+	if !ptr.Deref(v.QuorumReachable, true) {
+		t = bad
+	}
+	return styled(t, fmt.Sprintf("%s/%d coordinators", phrase.NumberOr(v.Reachable, phrase.UnknownCell), len(v.Items)))
+}
+
+// rate returns how many transactions are committed per second.
+func (s clusterView) rate() string {
+	if v := s.frame.Workload; v != nil && v.Load.Transactions.CommittedPerSecond != nil {
+		return workload.Rate(*v.Load.Transactions.CommittedPerSecond) + " tx/s"
+	}
+	return phrase.UnknownCell + " tx/s"
+}
+
+// latency returns what a commit takes.
+func (s clusterView) latency() string {
+	if v := s.frame.Workload; v != nil && v.Load.Latency.CommitSeconds != nil {
+		return workload.Time(*v.Load.Latency.CommitSeconds) + " per commit"
+	}
+	return phrase.UnknownCell + " per commit"
+}
+
+// disk returns how full the fullest disk is.
+func (s clusterView) disk() span {
+	var fullest *float64
+	for _, g := range s.frame.Groups.Items {
+		if g.SpaceUsed != nil && (fullest == nil || *g.SpaceUsed > *fullest) {
+			fullest = g.SpaceUsed
+		}
+	}
+	if fullest == nil {
+		return styled(plain, phrase.UnknownCell+" disk")
+	}
+	t := map[workload.Effect]tone{"": plain, workload.Near: warn, workload.Slows: bad}[workload.RuleOf(workload.DiskSpace).Effect(*fullest)]
+	return styled(t, workload.Percent(*fullest)+" disk")
+}
+
+// whyReport returns what blocks a process group, or the cluster for no group; nil before the first preview.
+func (s clusterView) whyReport(id string) *why.Report {
+	report := s.snapshot().Why
+	if report == nil || id == "" {
+		return report
+	}
+	about := report.About(id)
+	return &about
+}
+
+// whyLines returns the report about a process group, or the cluster for no group, as the command `why` prints it.
+func (s clusterView) whyLines(id string, width int, head line) []line {
+	return s.ofReport(id, head, func(v why.Report) []line { return reportLines(ui.WhyLines(v, s.now, width-len(indent))) })
+}
+
+// causesOf returns only the causes of that report, beside other details.
+func (s clusterView) causesOf(id string, head line) []line {
+	return s.ofReport(id, head, func(v why.Report) []line {
+		if len(v.Items) == 0 {
+			return []line{styledLine(plain, indent+v.Summary)}
+		}
+		return reportLines(ui.WhyCauses(v, s.now))
+	})
+}
+
+// ofReport returns a report unless the frame knows better: a preview is older, and has nothing of what came after it.
+func (s clusterView) ofReport(id string, head line, render func(why.Report) []line) []line {
+	report := s.whyReport(id)
+	if report == nil {
+		return []line{head, styledLine(faint, indent+"unknown: no preview of a pass yet")}
+	}
+	lines := []line{head}
+	switch {
+	case len(report.Items) == 0 && s.isUnknown(id):
+		lines = append(lines, line{styled(unsure, indent+markUnknown+" "), styled(warn, "unknown: the database does not answer now")})
+	case len(report.Items) == 0 && s.changedAfter(id, report.AsOf):
+		lines = append(lines, line{styled(unsure, indent+markUnknown+" "), styled(warn, "unknown: the state is newer than the preview")})
+	default:
+		lines = append(lines, render(*report)...)
+	}
+	return append(lines, styledLine(faint, indent+"previewed "+s.age(report.AsOf)+" ago"))
+}
+
+// reportLines returns what a command prints, with its commands apart, since they are broken and copied as such.
+func reportLines(printed [][]ui.TonedText) []line {
+	var lines []line
+	for _, pieces := range printed {
+		l := line{styled(plain, indent)}
+		for i, p := range pieces {
+			if rest := strings.TrimLeft(p.Text, " └"); i == 0 { // what is broken continues below its beginning
+				l, p.Text = append(l, styled(faint, strings.TrimSuffix(p.Text, rest))), rest
+			}
+			t := p.Tone
+			if layout.IsCommand(strings.TrimLeft(p.Text, " ")) {
+				t = paint.Command
+			}
+			l = append(l, styled(t, p.Text))
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// isUnknown reports whether the state of a process group is unknown, or of any for no group.
+func (s clusterView) isUnknown(id string) bool {
+	return slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
+		return (id == "" || g.ID == id) && (g.ConditionsUnknown || g.Processes == nil)
+	})
+}
+
+// changedAfter reports whether a process group, or any for no group, got into its state after a
+// time: a preview of that time does not have it.
+func (s clusterView) changedAfter(id string, at *time.Time) bool {
+	return at != nil && slices.ContainsFunc(s.snapshot().Groups.Items, func(g inspect.GroupView) bool {
+		return (id == "" || g.ID == id) && slices.ContainsFunc(g.Conditions, func(c inspect.ConditionView) bool { return c.Since != nil && c.Since.After(*at) })
+	})
 }

@@ -69,3 +69,12 @@ func (p *page) unknown(r workload.Report) {
 		p.entry(" ? ", u.Text())
 	}
 }
+
+// Kinds returns the kinds of documents of this package.
+func Kinds() []ui.Kind {
+	return []ui.Kind{
+		{Name: "PerformanceReport", PrintedBy: "why --performance", Document: workload.Report{}},
+		{Name: "ProcessLoadList", PrintedBy: "top processes", Document: workload.ProcessList{}},
+		{Name: "Workload", PrintedBy: "top", Document: workload.View{}},
+	}
+}

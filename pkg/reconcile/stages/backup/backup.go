@@ -1,3 +1,4 @@
+// Package backup holds the stages of a pass over a FoundationDBBackup or a FoundationDBRestore.
 package backup
 
 import (
@@ -8,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/evictions"
 )
 
@@ -134,4 +136,216 @@ func encryptionKey(path string, v fdb.Version) (string, error) {
 		return "", fmt.Errorf("spec.encryptionKeyPath requires FoundationDB 7.3.73 or 7.4.6: %s cannot encrypt backups", v)
 	}
 	return path, nil
+}
+
+// modifyBackup changes the snapshot period or the destination of a running, continuous backup.
+// Data that it wrote before stays where it is, and the new destination is restorable only after
+// the next complete snapshot.
+var modifyBackup = managed(plan.StageModifyBackup, func(s plan.Snapshot) plan.Decision {
+	if !needsModification(s) {
+		return plan.Decision{}
+	}
+	own := OwnBackup(s)
+	if !own.OK {
+		return foreignBackup(own)
+	}
+	start, _, err := backupStart(s.Backup)
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	change := fdb.BackupChange{Tag: start.Tag, Period: start.Period}
+	var move *plan.BackupMove
+	d := plan.Decision{Why: describeDifference(s), Checks: []plan.Check{own}}
+	if !fdb.SameBackupURL(s.BackupStatus.Status.URL, start.URL) {
+		change.URL, change.EncryptionKeyFile = start.URL, start.EncryptionKeyFile
+		free := checkNoOtherBackupTo(s.OtherBackups, start.URL)
+		if !free.OK {
+			return destinationInUse(free)
+		}
+		d.Checks = append(d.Checks, free)
+		d.Hold = &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: movedWarning, RetryAfter: moveDelay}
+		move = new(plan.MoveTo(s.Backup, s.BackupStatus.Status, start.URL))
+	}
+	d.Actions = []plan.Action{plan.ModifyBackup{Change: change, Move: move}}
+	return d
+})
+
+// movedWarning is what the database does not report: after a move it still reports the newest
+// restorable point of the former destination.
+const movedWarning = "the new destination is not restorable until a complete snapshot that began after the move has ended, even if the database reports a restorable point"
+
+// needsModification returns false while no agent has started the backup: the database does not
+// report its period then.
+func needsModification(s plan.Snapshot) bool {
+	live, b := s.BackupStatus.Status, s.Backup
+	if !shouldRun(s) || !isRunning(s) || b.BackupMode() != v1beta2.BackupModeContinuous {
+		return false
+	}
+	if period, known := live.SnapshotPeriod(); known && period != b.SnapshotPeriod() {
+		return true
+	}
+	return hasOtherDestination(s)
+}
+
+func hasOtherDestination(s plan.Snapshot) bool {
+	desired, err := objects.BackupURL(s.Backup)
+	return err == nil && !fdb.SameBackupURL(s.BackupStatus.Status.URL, desired)
+}
+
+// describeDifference returns what needs modification.
+func describeDifference(s plan.Snapshot) string {
+	if hasOtherDestination(s) {
+		return "its destination differs from the spec"
+	}
+	return "its snapshot period differs from the spec"
+}
+
+// startBackup starts a backup that is desired to run and does not. It decides by the present
+// state in the database, where the operator uses the state at the beginning of its pass.
+var startBackup = managed(plan.StageStartBackup, func(s plan.Snapshot) plan.Decision {
+	if !needsStart(s) {
+		return plan.Decision{}
+	}
+	switch {
+	case isForeign(s) && isRunning(s):
+		return foreignBackup(OwnBackup(s))
+	case endsUnrequested(s):
+		return plan.Wait(backupDelay, plan.HoldBackupEnding, endsUnrequestedReason)
+	}
+	start, version, err := backupStart(s.Backup)
+	if err != nil {
+		return readings.InvalidSpec(err)
+	}
+	free := checkNoOtherBackupTo(s.OtherBackups, start.URL)
+	if !free.OK {
+		return destinationInUse(free)
+	}
+	return plan.Decision{
+		Why: fmt.Sprintf("spec.backupState is %s, and no backup runs on the tag", orRunning(s.Backup.Spec.BackupState)), Checks: []plan.Check{free},
+		Actions: []plan.Action{plan.StartBackup{Start: start, Version: version}},
+		Hold:    &plan.Hold{Code: plan.HoldNotRestorableYet, Reason: notRestorableYet, RetryAfter: backupDelay},
+	}
+})
+
+const notRestorableYet = "the backup is not restorable before its first snapshot is written"
+
+// needsStart returns true also while a foreign backup has the tag, or while the resource's own one
+// is about to end: the next one waits.
+func needsStart(s plan.Snapshot) bool {
+	return shouldRun(s) && (!isRunning(s) || isForeign(s) || endsUnrequested(s))
+}
+
+const endsUnrequestedReason = "the backup ends once it is restorable, which cannot be reverted; another one starts after that"
+
+// endsUnrequested reports whether a backup that is desired to run ends soon. A paused one makes no
+// progress, and ends only after that.
+func endsUnrequested(s plan.Snapshot) bool {
+	b := s.Backup
+	continuous := b.BackupMode() == v1beta2.BackupModeContinuous
+	return continuous && shouldRun(s) && !b.ShouldBePaused() && isRunning(s) && ending(s)
+}
+
+func orRunning(state v1beta2.BackupState) v1beta2.BackupState {
+	if state == "" {
+		return v1beta2.BackupStateRunning
+	}
+	return state
+}
+
+// backupStart returns the arguments of the tools for the spec, and their version: that of the
+// agents, in whose pods they run.
+func backupStart(b *v1beta2.FoundationDBBackup) (start fdb.BackupStart, v fdb.Version, err error) {
+	if v, err = fdb.ParseVersion(b.Spec.Version); err != nil {
+		return start, v, fmt.Errorf("parse spec.version: %w", err)
+	}
+	start = fdb.BackupStart{
+		Tag: string(b.Tag()), Continuous: b.BackupMode() == v1beta2.BackupModeContinuous, Period: b.SnapshotPeriod(),
+		PartitionedLog: b.BackupType() == v1beta2.BackupTypePartitionedLog,
+	}
+	if start.URL, err = objects.BackupURL(b); err != nil {
+		return start, v, err
+	}
+	start.EncryptionKeyFile, err = encryptionKey(b.Spec.EncryptionKeyPath, v)
+	return start, v, err
+}
+
+// stopBackup stops a backup that is not desired any more. It ends once the database reports it
+// restorable, so that the data written so far stays usable. After a move that is immediate, and
+// the plan warns that the new destination is not restorable then.
+var stopBackup = managed(plan.StageStopBackup, func(s plan.Snapshot) plan.Decision {
+	if !needsStop(s) {
+		return plan.Decision{}
+	}
+	own := OwnBackup(s)
+	if !own.OK {
+		return foreignBackup(own)
+	}
+	if ending(s) {
+		return plan.Wait(backupDelay, plan.HoldNotRestorableYet, "the backup ends once it is restorable")
+	}
+	return plan.Decision{
+		Why: "the backup is not desired any more", Checks: []plan.Check{own},
+		Actions: []plan.Action{plan.StopBackup{Tag: string(s.Backup.Tag()), NotRestorable: restorable(s).Why}},
+	}
+})
+
+func needsStop(s plan.Snapshot) bool { return !shouldRun(s) && isRunning(s) }
+
+// ending reports whether the backup was already stopped and ends after its snapshot. The tools
+// refuse a second stop. A single snapshot ends without one.
+func ending(s plan.Snapshot) bool {
+	stop := s.BackupStatus.Status.StopAfterSnapshot
+	return stop != nil && *stop
+}
+
+// toggleBackupPaused pauses or resumes the agents. This is one switch for all agents of a
+// database, so the backups of one cluster have to agree: otherwise each pass would revert the one
+// before, and a desired backup would stop. Agents also run for a backup to be stopped: restores
+// need them.
+var toggleBackupPaused = managed(plan.StageToggleBackupPaused, func(s plan.Snapshot) plan.Decision {
+	if !needsToggle(s) {
+		return plan.Decision{}
+	}
+	agreed := agreedToPause(s)
+	if !agreed.OK {
+		if s.OtherBackups.Read && s.Backup.Spec.BackupState == v1beta2.BackupStateStopped {
+			return plan.Decision{} // this backup does not need the agents
+		}
+		return plan.Decision{Checks: []plan.Check{agreed}, Hold: &plan.Hold{Code: plan.HoldCheckRefused, Manual: true, Reason: agreed.Evidence}}
+	}
+	d := plan.Decision{
+		Checks:  []plan.Check{agreed},
+		Why:     "spec.backupState is Paused",
+		Actions: []plan.Action{plan.PauseAgents{Pause: s.Backup.ShouldBePaused(), Tag: string(s.Backup.Tag())}},
+	}
+	if !s.Backup.ShouldBePaused() {
+		d.Why = "spec.backupState is " + string(orRunning(s.Backup.Spec.BackupState))
+	}
+	return d
+})
+
+func needsToggle(s plan.Snapshot) bool {
+	return s.BackupStatus.Status.AgentsPaused != s.Backup.ShouldBePaused()
+}
+
+// agreedToPause checks whether no other backup of the cluster desires another state of the agents.
+func agreedToPause(s plan.Snapshot) plan.Check {
+	c := plan.Check{ID: plan.CheckBackupsAgree, Question: "do all backups of cluster " + s.Backup.Spec.ClusterName + " agree whether the agents pause?", Gate: plan.GateBackup}
+	if !s.OtherBackups.Read {
+		c.Evidence = "unknown: " + orNotRead(s.OtherBackups.NotRead)
+		return c
+	}
+	for i := range s.OtherBackups.All {
+		if other := &s.OtherBackups.All[i]; wantsAgents(other, s.Backup.Spec.ClusterName) && other.ShouldBePaused() != s.Backup.ShouldBePaused() {
+			c.Evidence = "spec.backupState of FoundationDBBackup " + other.Name + " is " + string(orRunning(other.Spec.BackupState)) + "; set both to the same state"
+			return c
+		}
+	}
+	c.OK, c.Evidence = true, "no other of this namespace differs; agents in other namespaces are unknown"
+	return c
+}
+
+// wantsAgents reports whether a resource has a desired state of the agents of a cluster.
+func wantsAgents(b *v1beta2.FoundationDBBackup, cluster string) bool {
+	return b.Spec.ClusterName == cluster && b.IsManaged() && b.DeletionTimestamp == nil && b.Spec.BackupState != v1beta2.BackupStateStopped && !cannotStart(b)
 }

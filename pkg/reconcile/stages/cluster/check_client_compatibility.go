@@ -2,10 +2,14 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/versionfacts"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
@@ -146,4 +150,83 @@ func upgradeHasBegun(s plan.Snapshot) bool {
 		}
 	}
 	return false
+}
+
+// judgeVersions ends a pass whose change of the version is known to lose data or availability.
+// While it is unknown whether the database uses what decides that, a change does not begin; one
+// that has begun continues, since a database that is down may need the pods that later stages
+// create.
+func judgeVersions(s plan.Snapshot, running, target fdb.Version) plan.Decision {
+	d := plan.Decision{Checks: safety.VersionChange(s, running, target)}
+	facts := versionfacts.OfChange(running, target, safety.UseOf(s))
+	facts = slices.DeleteFunc(facts, func(f versionfacts.Applying) bool { return !f.Consequence.LosesDatabase() })
+	certain := slices.DeleteFunc(slices.Clone(facts), func(f versionfacts.Applying) bool { return f.Applies != versionfacts.Yes })
+	switch {
+	case len(certain) > 0:
+		d.Hold = &plan.Hold{Code: plan.HoldVersionUnsafe, Manual: true, Reason: fmt.Sprintf(
+			"the change from %s to %s is unsafe for this database: %s; set spec.version to another version, or set spec.ignoreUpgradabilityChecks",
+			running, target, inFactWords(certain))}
+		return endPass(d, 0)
+	case len(facts) > 0 && !changeHasBegun(s, target):
+		d.Hold = &plan.Hold{Code: plan.HoldConfigurationUnknown, Reason: fmt.Sprintf(
+			"cannot determine whether the change from %s to %s is safe: the database does not report whether it uses %s; to continue before, set spec.version to %s or set spec.ignoreUpgradabilityChecks",
+			running, target, facts[0].Condition, running)}
+		return endPass(d, plan.PodDelay)
+	}
+	return d
+}
+
+// inFactWords joins facts with their advice and first sources.
+func inFactWords(facts []versionfacts.Applying) string {
+	clauses := make([]string, len(facts))
+	for i, f := range facts {
+		clauses[i] = fmt.Sprintf("%s (%s, %s): %s", f.Summary, f.ID, f.Sources[0], f.Advice)
+	}
+	return strings.Join(clauses, "; ")
+}
+
+// changeHasBegun reports whether any pod already has the new version, in its sidecar or in its
+// main container.
+func changeHasBegun(s plan.Snapshot, target fdb.Version) bool {
+	return upgradeHasBegun(s) || slices.ContainsFunc(s.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		pod := s.Pod(g)
+		return pod != nil && readings.MainVersion(pod) == target
+	})
+}
+
+// imageRunsAnother returns why the image that the spec has for spec.version proves to be of another version: processes of
+// pods that have this very image report that, and no process reports spec.version. A digest, or a tag such as latest,
+// names no version. Nil where the image differs between the versions, or nothing is reported.
+func imageRunsAnother(s plan.Snapshot) error {
+	if s.Database.Status == nil {
+		return nil
+	}
+	reported := map[v1beta2.ProcessGroupID]string{}
+	for _, p := range s.Database.Status.ProcessList() {
+		version := readings.Released(p)
+		if version == s.Cluster.Spec.Version {
+			return nil // a tag that has another image now
+		}
+		if version != "" {
+			reported[v1beta2.ProcessGroupID(p.InstanceID())] = version
+		}
+	}
+	var groups []v1beta2.ProcessGroupID
+	var image, version string
+	for _, g := range s.Groups() {
+		pod, found := s.Pod(g), reported[g.ProcessGroupID]
+		if pod == nil || found == "" {
+			continue
+		}
+		desired, err := objects.MainImage(s.Cluster, g.ProcessClass, s.Cluster.Spec.Version)
+		if err == nil && desired == readings.MainImage(pod) {
+			groups, image, version = append(groups, g.ProcessGroupID), desired, found
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the image %s has %s, as %s %s, and spec.version is %s: set spec.mainContainer.imageConfigs to an image of %s; "+
+		"if the tag has another image now, set spec.ignoreUpgradabilityChecks", image, version, readings.SomeOf(groups),
+		phrase.Either(len(groups), "reports", "report"), s.Cluster.Spec.Version, s.Cluster.Spec.Version)
 }

@@ -137,3 +137,84 @@ func lastNudge(pod *corev1.Pod) time.Time {
 	}
 	return time.Unix(seconds, 0)
 }
+
+// UpdateConfigMap reconciles the ConfigMap that every pod mounts: the cluster file and one monitor
+// configuration per process class. Other labels and annotations on it stay.
+var UpdateConfigMap = plan.Stage{
+	Name:  plan.StageUpdateConfigMap,
+	Reads: plan.ClusterResource | plan.ConfigMap | plan.Pods | plan.Volumes | plan.Services,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		if lost := readings.LostDatabase(s); lost != nil {
+			return plan.Decision{Hold: lost} // the ConfigMap may have the last copy of the cluster file
+		}
+		want, err := objects.ConfigMap(s.Cluster)
+		if err != nil {
+			return readings.InvalidSpec(err)
+		}
+		if s.ConfigMap == nil {
+			return plan.Decision{
+				Why:     "pods mount it and it does not exist",
+				Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Object: want, Create: true}},
+			}
+		}
+		merged := s.ConfigMap.DeepCopy()
+		merged.Data = want.Data
+		relabeled := readings.MergeMetadata(&merged.ObjectMeta, want.ObjectMeta)
+		keys := readings.DifferingKeys(s.ConfigMap, want)
+		if len(keys) == 0 && !relabeled {
+			return plan.Decision{}
+		}
+		return plan.Decision{
+			Why:     "it differs from the spec and the status",
+			Actions: []plan.Action{plan.ApplyConfigMap{Name: want.Name, Keys: keys, Object: merged}},
+		}
+	},
+}
+
+// UpdateLabels adds missing labels and annotations to pods and PVCs and corrects wrong ones; it
+// never removes others. Labels and annotations are changed in one patch, where the operator needs
+// two passes.
+var UpdateLabels = plan.Stage{
+	Name:  plan.StageUpdateLabels,
+	Reads: plan.ClusterResource | plan.Pods | plan.Volumes,
+	Decide: func(s plan.Snapshot) plan.Decision {
+		var d plan.Decision
+		missing := objects.NewGroupMetadata(s.Cluster)
+		for _, g := range s.Groups() {
+			if g.IsRemovable() {
+				continue
+			}
+			d.Actions = append(d.Actions, podMetadata(s, g, missing)...)
+			d.Actions = append(d.Actions, claimMetadata(s, g, missing)...)
+		}
+		if len(d.Actions) > 0 {
+			d.Why = "labels or annotations of the spec are missing or differ"
+		}
+		return d
+	},
+}
+
+func podMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, missing *objects.GroupMetadata) []plan.Action {
+	pod := s.Pod(g)
+	if pod == nil {
+		return nil
+	}
+	labels, annotations := missing.OfPod(g, pod)
+	return metadataPatch(g.ProcessGroupID, plan.KindPod, pod.Name, labels, annotations)
+}
+
+func claimMetadata(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, missing *objects.GroupMetadata) []plan.Action {
+	have := s.Volumes[g.PVCName(s.Cluster)]
+	if have == nil || !g.ProcessClass.IsStateful() {
+		return nil
+	}
+	labels, annotations := missing.OfClaim(g, have)
+	return metadataPatch(g.ProcessGroupID, plan.KindPVC, have.Name, labels, annotations)
+}
+
+func metadataPatch(id v1beta2.ProcessGroupID, kind plan.ObjectKind, name string, labels, annotations map[string]string) []plan.Action {
+	if len(labels) == 0 && len(annotations) == 0 {
+		return nil
+	}
+	return []plan.Action{plan.PatchMetadata{Group: id, Kind: kind, Name: name, Labels: labels, Annotations: annotations}}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -253,3 +254,178 @@ func Described(d plan.Decision) []string {
 
 // NoonTime is Noon as the API has it.
 func NoonTime() metav1.Time { return metav1.NewTime(Noon) }
+
+// LosePod deletes the pod of the first storage group.
+func LosePod(s *plan.Snapshot) { delete(s.Pods, FirstOf(*s, "storage").PodName(s.Cluster)) }
+
+// LoseClaim deletes the PVC of the first storage group.
+func LoseClaim(s *plan.Snapshot) { delete(s.Volumes, FirstOf(*s, "storage").PVCName(s.Cluster)) }
+
+// MarkFirst marks the first storage group for removal.
+func MarkFirst(s *plan.Snapshot) { FirstOf(*s, "storage").MarkForRemoval(Noon) }
+
+// ExcludeFirst marks the first storage group for removal and as excluded.
+func ExcludeFirst(s *plan.Snapshot) {
+	MarkFirst(s)
+	FirstOf(*s, "storage").SetExcluded(Noon)
+}
+
+// All applies edits in order.
+func All(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	}
+}
+
+// PublicIPFromService makes the pods get their addresses from services.
+func PublicIPFromService(s *plan.Snapshot) {
+	s.Cluster.Spec.Routing.PublicIPSource = new(v1beta2.PublicIPSourceService)
+}
+
+// ForeignCluster returns a healthy cluster whose storage-114 was created by a tool with other hashes.
+func ForeignCluster(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	g := FirstOf(s, v1beta2.ProcessClassStorage)
+	s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "theirs"
+	s.Volumes[g.PVCName(s.Cluster)].Annotations[v1beta2.AnnotationLastAppliedSpec] = "theirs"
+	return s
+}
+
+// DeadTester returns a healthy cluster of a version that never forgets testers, one of which was
+// removed.
+func DeadTester(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	s.Cluster.Spec.Version, s.Cluster.Status.RunningVersion = "7.3.34", "7.3.34"
+	s.Database.Status.Cluster.Processes["gone"] = fdb.Process{Address: fdb.Address{Host: "10.9.9.9", Port: 4501}, ClassType: "test"}
+	s.Database.Status.Cluster.Messages = []fdb.Message{{
+		Name: fdb.MessageUnreachableProcesses, UnreachableProcesses: []fdb.UnreachableProcess{{Address: "10.9.9.9:4501"}},
+	}}
+	EditProcess(&s, s.Cluster.ProcessGroup("stateless-105"), func(p *fdb.Process) { p.Roles = []fdb.Role{{Role: fdb.RoleClusterController}} })
+	RecoveredAgo(7200)(&s)
+	for _, g := range s.Groups() {
+		Uptime(&s, g.ProcessGroupID, 2*time.Hour)
+	}
+	return s
+}
+
+// NewKnobs returns a healthy cluster whose storage processes run with other arguments than they
+// would start with now.
+func NewKnobs(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	for _, g := range s.Groups() {
+		if g.ProcessClass == v1beta2.ProcessClassStorage {
+			g.SetCondition(v1beta2.ConditionIncorrectCommandLine, Noon.Add(-time.Minute))
+		}
+	}
+	return s
+}
+
+// Upgrading returns a cluster in which every process can start in 7.4.6 and still runs 7.3.79.
+func Upgrading(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	s.Cluster.Spec.Version = "7.4.6"
+	for _, g := range s.Groups() {
+		g.SetCondition(v1beta2.ConditionIncorrectCommandLine, Noon.Add(-time.Minute))
+	}
+	return s
+}
+
+// Excluding adds an exclusion, which the processes concerned report.
+func Excluding(target string, groups ...v1beta2.ProcessGroupID) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		excluded := fdb.ExcludedServer{Address: target}
+		if strings.HasPrefix(target, "locality_") {
+			excluded = fdb.ExcludedServer{Locality: target}
+		}
+		s.Database.Status.Cluster.Configuration.ExcludedServers = append(s.Database.Status.Cluster.Configuration.ExcludedServers, excluded)
+		yes := true
+		for _, id := range groups {
+			EditProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.Excluded = &yes })
+		}
+	}
+}
+
+// Maintained returns a healthy cluster two minutes after node-14 was put under maintenance for
+// storage-114, which restarted a minute ago.
+func Maintained(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	WithMaintenance(&s)
+	s.Database.Status.Cluster.MaintenanceZone = "node-14"
+	s.Coordination.Read = true
+	s.Coordination.Maintenance = map[v1beta2.ProcessGroupID]time.Time{"storage-114": Noon.Add(-2 * time.Minute)}
+	Uptime(&s, "storage-114", time.Minute)
+	return s
+}
+
+// Uptime sets for how long the processes of a group have run.
+func Uptime(s *plan.Snapshot, id v1beta2.ProcessGroupID, d time.Duration) {
+	EditProcess(s, s.Cluster.ProcessGroup(id), func(p *fdb.Process) { p.UptimeSeconds = new(d.Seconds()) })
+}
+
+// AgedCluster returns a healthy cluster whose database reports the time: noon. Its processes started
+// at eleven.
+func AgedCluster(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	s.Database.Status.Cluster.ClusterControllerTimestamp = new(Noon.Unix())
+	return s
+}
+
+// Unconfigured is a cluster whose processes all report and whose database was never created.
+func Unconfigured(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	s.Cluster.Status.Configured = false
+	status := s.Database.Status
+	status.Client.DatabaseStatus.Available = false
+	status.Cluster.RecoveryState.Name = fdb.RecoveryNeverCreated
+	status.Cluster.Configuration = nil
+	status.Cluster.Layers.Error = "configurationMissing"
+	return s
+}
+
+// FirstPod returns the pod of the first storage group.
+func FirstPod(s *plan.Snapshot) *corev1.Pod { return s.Pod(FirstOf(*s, "storage")) }
+
+// Report changes what the first storage pod reports.
+func Report(edit func(*plan.PodReport)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		r := s.PodFiles[FirstPod(s).Name]
+		edit(&r)
+		s.PodFiles[FirstPod(s).Name] = r
+	}
+}
+
+// OutdatedStorage returns a healthy cluster whose three storage pods, and one log pod, were created
+// from another spec; storage-114 and storage-115 share a fault domain.
+func OutdatedStorage(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	for _, g := range s.Groups() {
+		if g.ProcessClass == v1beta2.ProcessClassStorage || g.ProcessGroupID == "log-101" {
+			s.Pod(g).Annotations[v1beta2.AnnotationLastAppliedSpec] = "another"
+		}
+	}
+	ShareZone(&s, "storage-115", NodeName(14))
+	return s
+}
+
+// ShareZone moves a group's pod to another fault domain.
+func ShareZone(s *plan.Snapshot, id v1beta2.ProcessGroupID, zone string) {
+	g := s.Cluster.ProcessGroup(id)
+	g.FaultDomain = v1beta2.FaultDomain(zone)
+	s.PodFiles[g.PodName(s.Cluster)].Variables[v1beta2.EnvZoneID] = zone
+}
+
+// WithMaintenance lets the spec use maintenance mode.
+func WithMaintenance(s *plan.Snapshot) {
+	yes := true
+	s.Cluster.Spec.AutomationOptions.MaintenanceModeOptions.UseMaintenanceModeChecker = &yes
+}

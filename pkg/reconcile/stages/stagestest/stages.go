@@ -4,9 +4,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -192,4 +194,154 @@ func damage(s *plan.Snapshot, g *v1beta2.ProcessGroupStatus, random *rand.Rand) 
 			claim.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other"
 		}
 	}
+}
+
+// Partial are the ways in which a document arrives without its processes and still reports an
+// available database.
+var Partial = map[string]func(*fdb.Status){
+	"its document timed out": func(s *fdb.Status) {
+		s.Cluster.Processes = nil
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{Name: fdb.MessageIncompleteTimeout})
+	},
+	"its document was late": func(s *fdb.Status) {
+		s.Cluster.Processes = nil
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
+			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}},
+		})
+	},
+	"its document lists no process and gives no reason": func(s *fdb.Status) { s.Cluster.Processes = nil },
+	"its collection ended with an error": func(s *fdb.Status) {
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
+			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: "Status collection threw: operation_failed"}},
+		})
+	},
+	"its document was late, with some processes": func(s *fdb.Status) {
+		for id := range s.Cluster.Processes {
+			delete(s.Cluster.Processes, id)
+			break
+		}
+		s.Cluster.Messages = append(s.Cluster.Messages, fdb.Message{
+			Name: fdb.MessageIncomplete, Reasons: []fdb.Reason{{Description: fdb.ReasonDeadlineExceeded}},
+		})
+	},
+}
+
+// Lacking are documents with processes that lack a section, or a field of every process.
+var Lacking = map[string]func(*fdb.Status){
+	"roles":          EachProcess(func(p *fdb.Process) { p.Roles = nil }),
+	"localities":     EachProcess(func(p *fdb.Process) { p.Locality = nil }),
+	"versions":       EachProcess(func(p *fdb.Process) { p.Version, p.CommandLine = "", "" }),
+	"uptimes":        EachProcess(func(p *fdb.Process) { p.UptimeSeconds = nil }),
+	"recovery_state": func(s *fdb.Status) { s.Cluster.RecoveryState = nil },
+	"data":           func(s *fdb.Status) { s.Cluster.Data = nil },
+	"logs":           func(s *fdb.Status) { s.Cluster.Logs = nil },
+	"coordinators":   func(s *fdb.Status) { s.Client.Coordinators.Coordinators = nil },
+	"lock state":     func(s *fdb.Status) { s.Cluster.DatabaseLockState = nil },
+	"configuration":  func(s *fdb.Status) { s.Cluster.Configuration = nil },
+}
+
+// EachProcess returns a change of every process of a document.
+func EachProcess(change func(*fdb.Process)) func(*fdb.Status) {
+	return func(s *fdb.Status) {
+		for id, p := range s.Cluster.Processes {
+			change(&p)
+			s.Cluster.Processes[id] = p
+		}
+	}
+}
+
+// Explained asserts that a decision is explained: actions and holds have a reason, and each check
+// has a question and evidence.
+func Explained(t *testing.T, d plan.Decision) {
+	t.Helper()
+	if len(d.Actions) > 0 && d.Why == "" {
+		t.Errorf("acts without a reason: %v", Described(d))
+	}
+	if d.Hold != nil && d.Hold.Reason == "" {
+		t.Error("holds without a reason")
+	}
+	for _, c := range d.Checks {
+		if c.Question == "" || c.Evidence == "" {
+			t.Errorf("a check without question or evidence: %+v", c)
+		}
+	}
+}
+
+// Decision is the expected decision of a stage about a changed healthy cluster.
+type Decision struct {
+	Given func(*plan.Snapshot)
+	// Does are the descriptions of the actions.
+	Does []string
+	// Holds is part of the reason; empty for a stage that does not hold.
+	Holds  string
+	Manual bool
+	Then   plan.Then
+}
+
+// Decides runs a table of decisions of one stage.
+func Decides(t *testing.T, stage plan.Stage, tests map[string]Decision) {
+	t.Helper()
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := HealthyCluster(t)
+			want.Given(&s)
+			d := stage.Decide(s)
+			if diff := cmp.Diff(want.Does, Described(d)); diff != "" {
+				t.Errorf("actions (-want +got):\n%s", diff)
+			}
+			Explained(t, d)
+			if (want.Holds == "") != (d.Hold == nil) || !strings.Contains(Reason(d), want.Holds) {
+				t.Fatalf("holds with %q, want %q", Reason(d), want.Holds)
+			}
+			if d.Hold != nil && (d.Hold.Manual != want.Manual || d.Hold.Then != want.Then) {
+				t.Errorf("human %t, then %d; want %t, %d", d.Hold.Manual, d.Hold.Then, want.Manual, want.Then)
+			}
+		})
+	}
+}
+
+// Combined makes several changes.
+func Combined(edits ...func(*plan.Snapshot)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	}
+}
+
+// The first process group of the healthy cluster.
+const (
+	OneGroup  = v1beta2.ProcessGroupID("log-101")
+	DeleteOne = "recreate pods: sample-log-101"
+)
+
+// OnePod changes the first group's pod.
+func OnePod(edit func(*corev1.Pod)) func(*plan.Snapshot) {
+	return func(s *plan.Snapshot) { edit(s.Pod(s.Cluster.ProcessGroup(OneGroup))) }
+}
+
+// OnItsWayOut is a drained group that is marked for removal.
+func OnItsWayOut(s *plan.Snapshot) {
+	g := s.Cluster.ProcessGroup(OneGroup)
+	g.MarkForRemoval(Noon)
+	g.SetExcluded(Noon)
+}
+
+// Isolated is a pod that a user isolated for debugging.
+var Isolated = OnePod(func(p *corev1.Pod) { p.Annotations[v1beta2.AnnotationIsolateProcessGroup] = "true" })
+
+// AnotherEngine returns a healthy cluster whose spec has another storage engine.
+func AnotherEngine(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	s.Cluster.Spec.DatabaseConfiguration.StorageEngine = "ssd-rocksdb-v1"
+	return s
+}
+
+// ExcludedCoordinator returns a healthy cluster with an excluded coordinator.
+func ExcludedCoordinator(tb testing.TB) plan.Snapshot {
+	tb.Helper()
+	s := HealthyCluster(tb)
+	EditProcess(&s, s.Groups()[0], func(p *fdb.Process) { p.Excluded = new(true) })
+	return s
 }

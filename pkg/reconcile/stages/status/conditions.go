@@ -2,10 +2,14 @@ package status
 
 import (
 	"slices"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 )
 
 // verdict is what the facts prove about one condition of one process group.
@@ -141,3 +145,174 @@ func listsNoExclusionOf(f GroupFacts) bool {
 		return target == f.Group.ExclusionString() || slices.Contains(f.Group.Addresses, target)
 	})
 }
+
+// incorrectPodSpec: the pod was created from another spec than the current one.
+var incorrectPodSpec = condition{v1beta2.ConditionIncorrectPodSpec, func(f GroupFacts) (verdict, error) {
+	want, err := f.specs.Of(f.Group)
+	if err != nil {
+		return keep, err
+	}
+	return verdictOf(want != f.pod.Annotations[v1beta2.AnnotationLastAppliedSpec]), nil
+}}
+
+// incorrectSidecarImage: the sidecar runs another image than the spec's version needs.
+var incorrectSidecarImage = condition{v1beta2.ConditionIncorrectSidecarImage, func(f GroupFacts) (verdict, error) {
+	want, err := objects.SidecarImage(f.S.Cluster, f.Group.ProcessClass)
+	if err != nil {
+		return keep, err
+	}
+	have := readings.SidecarImage(f.pod)
+	return verdictOf(have != "" && have != want), nil
+}}
+
+// incorrectPodMetadata: a label or annotation is missing or differs.
+var incorrectPodMetadata = condition{v1beta2.ConditionIncorrectPodMetadata, func(f GroupFacts) (verdict, error) {
+	labels, annotations := f.metadata.OfPod(f.Group, f.pod)
+	return verdictOf(len(labels)+len(annotations) > 0), nil
+}}
+
+// incorrectConfigMap: the pod has not confirmed the desired configuration. During an upgrade
+// to another protocol an earlier confirmation does not count: the files, including the new
+// binary, have to be in place.
+var incorrectConfigMap = condition{v1beta2.ConditionIncorrectConfigMap, func(f GroupFacts) (verdict, error) {
+	if readings.IncompatibleUpgrade(f.S.Cluster) && !f.Group.IsMarkedForRemoval() {
+		outdated, err := f.monitors.OutdatedFiles(f.S, f.Group, f.pod)
+		if err != nil || len(outdated) > 0 {
+			return holds, err
+		}
+	}
+	want, err := f.hashes.Of(f.S, f.Group, f.pod)
+	if err != nil {
+		return keep, err
+	}
+	return verdictOf(f.pod.Annotations[v1beta2.AnnotationLastAppliedConfigMap] != want), nil
+}}
+
+// missingPVC: a stateful group has no PVC, or one with other metadata.
+var missingPVC = condition{v1beta2.ConditionMissingPVC, func(f GroupFacts) (verdict, error) {
+	if !f.Group.ProcessClass.IsStateful() {
+		return cleared, nil
+	}
+	have := f.S.Volumes[f.Group.PVCName(f.S.Cluster)]
+	if have == nil {
+		return holds, nil
+	}
+	labels, annotations := f.metadata.OfClaim(f.Group, have)
+	return verdictOf(len(labels)+len(annotations) > 0), nil
+}}
+
+// missingService: the spec takes public addresses from services, and the group has none. The
+// operator defines the condition, and replaces a group that has it for long, but never sets it.
+var missingService = condition{v1beta2.ConditionMissingService, func(f GroupFacts) (verdict, error) {
+	if !f.S.Cluster.PublicIPFromService() {
+		return cleared, nil
+	}
+	return verdictOf(f.S.Services[f.Group.ServiceName(f.S.Cluster)] == nil), nil
+}}
+
+// sidecarUnreachable: the files of the sidecar could not be read.
+var sidecarUnreachable = condition{v1beta2.ConditionSidecarUnreachable, func(f GroupFacts) (verdict, error) {
+	files, requested := f.S.PodFiles[f.pod.Name]
+	if !requested {
+		return keep, nil
+	}
+	return verdictOf(files.Unreachable != ""), nil
+}}
+
+// missingPod: the group has no pod. SetCondition ignores that for a group that no longer
+// needs one.
+var missingPod = condition{v1beta2.ConditionMissingPod, func(f GroupFacts) (verdict, error) {
+	return verdictOf(f.pod == nil), nil
+}}
+
+// resourcesTerminating: the group is excluded and its pod is deleted or terminating. It is
+// never cleared; the group is removed from the status instead.
+var resourcesTerminating = condition{v1beta2.ConditionResourcesTerminating, func(f GroupFacts) (verdict, error) {
+	if f.Group.IsRemovable() && (f.pod == nil || f.pod.DeletionTimestamp != nil) {
+		return holds, nil
+	}
+	return keep, nil
+}}
+
+// podPending: the pod has not started.
+var podPending = condition{v1beta2.ConditionPodPending, func(f GroupFacts) (verdict, error) {
+	return verdictOf(f.isPending()), nil
+}}
+
+func (f GroupFacts) isPending() bool { return f.pod.Status.Phase == corev1.PodPending }
+
+// podFailing: the pod failed, one of its containers is not ready, or it does not terminate.
+var podFailing = condition{v1beta2.ConditionPodFailing, func(f GroupFacts) (verdict, error) {
+	if f.pod.DeletionTimestamp != nil && f.Group.IsRemovable() {
+		return keep, nil
+	}
+	if f.pod.Status.Phase == corev1.PodFailed || f.endsTooSlowly() {
+		return holds, nil
+	}
+	for _, container := range f.pod.Status.ContainerStatuses {
+		if !container.Ready {
+			return holds, nil
+		}
+	}
+	return cleared, nil
+}}
+
+// endsTooSlowly reports whether the pod has been terminating for longer than the spec
+// allows, so that it counts as failed.
+func (f GroupFacts) endsTooSlowly() bool {
+	ends := f.pod.DeletionTimestamp
+	return ends != nil && f.S.Now.Sub(ends.Time) > f.S.Cluster.FailedPodDuration()
+}
+
+// missingProcesses: a process of the group does not report to the database.
+var missingProcesses = condition{v1beta2.ConditionMissingProcesses, func(f GroupFacts) (verdict, error) {
+	if !f.databaseAnswers {
+		return keep, nil // a snapshot without any process proves nothing about one
+	}
+	return verdictOf(len(f.processes) < f.servers), nil
+}}
+
+// markedAsExcluded: a process of a group that should stay is excluded. One is enough, whether the
+// others of the pod report or not; that none is shows only when all report.
+var markedAsExcluded = condition{v1beta2.ConditionProcessIsMarkedAsExcluded, func(f GroupFacts) (verdict, error) {
+	if !f.databaseAnswers {
+		return keep, nil
+	}
+	for _, p := range f.processes {
+		if p.IsExcluded() {
+			return holds, nil
+		}
+	}
+	if !f.allReport() {
+		return keep, nil
+	}
+	return cleared, nil
+}}
+
+// ioError: a process reports that its disk failed or hung.
+var ioError = condition{v1beta2.ConditionProcessHasIOError, func(f GroupFacts) (verdict, error) {
+	if !f.allReport() {
+		return keep, nil
+	}
+	for _, p := range f.processes {
+		for _, m := range p.Messages {
+			if strings.EqualFold(m.Name, "io_error") || strings.EqualFold(m.Name, "io_timeout") {
+				return holds, nil
+			}
+		}
+	}
+	return cleared, nil
+}}
+
+// highRunLoopBusy: never set. The threshold is a flag of the operator, by default "never",
+// and nothing here sets another one. A condition that an operator with such a flag left in
+// the status is cleared as soon as all processes report, as when an operator without the flag
+// takes over: otherwise it would cause a replacement.
+var highRunLoopBusy = condition{v1beta2.ConditionProcessHasHighRunLoopBusy, func(f GroupFacts) (verdict, error) {
+	if !f.allReport() {
+		return keep, nil
+	}
+	return cleared, nil
+}}
+
+func (f GroupFacts) allReport() bool { return f.databaseAnswers && len(f.processes) == f.servers }

@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
 )
 
 // UpdateStatus updates the status to the observed state, before any stage relies on it.
@@ -180,4 +183,121 @@ func conditionWords(g *v1beta2.ProcessGroupStatus) string {
 	}
 	slices.Sort(words)
 	return strings.Join(words, "+")
+}
+
+// withdrawAnnouncements withdraws, before any other change, what this control-plane instance
+// announced for a version that is not in its spec any more. Another control-plane instance would
+// restart its process groups with all others, and they would start in the old version, which is
+// incompatible with the new one.
+func withdrawAnnouncements(s plan.Snapshot, d plan.Decision) plan.Decision {
+	for _, version := range slices.Sorted(maps.Keys(s.Coordination.Announced)) {
+		if version == s.Cluster.Spec.Version && readings.IncompatibleUpgrade(s.Cluster) {
+			continue
+		}
+		own := slices.DeleteFunc(slices.Clone(s.Coordination.Announced[version]), func(id v1beta2.ProcessGroupID) bool {
+			return s.Cluster.ProcessGroup(id) == nil && !readings.IsOwnAndRemoved(s, id)
+		})
+		if len(own) > 0 {
+			d.Why = cmp.Or(d.Why, "version "+version+" is not in the spec any more")
+			d.Actions = append([]plan.Action{plan.WithdrawUpgrade{Version: version, Groups: own}}, d.Actions...)
+		}
+	}
+	return d
+}
+
+// unreconciled describes what keeps the cluster from being reconciled, one short sentence each. It
+// is empty for a reconciled cluster.
+func unreconciled(s plan.Snapshot) []string {
+	gaps := Gaps(s)
+	left := gaps.Reasons
+	if !s.Cluster.Status.Configured {
+		left = append(left, groupsLeft(s.Groups())...)
+	}
+	if why := s.Database.Why(); why != "" && len(left) > 0 {
+		left = append(left, "the state of the database is unknown: "+why)
+	}
+	return left
+}
+
+// groupsLeft counts groups by condition: "5 process groups with MissingProcesses".
+func groupsLeft(groups []*v1beta2.ProcessGroupStatus) []string {
+	counts := map[v1beta2.ProcessGroupConditionType]int{}
+	for _, g := range groups {
+		for _, c := range g.ProcessGroupConditions {
+			if !c.Type.IsInformational() {
+				counts[c.Type]++
+			}
+		}
+	}
+	var left []string
+	for _, t := range slices.Sorted(maps.Keys(counts)) {
+		left = append(left, phrase.Count(counts[t], "process group")+" with "+string(t))
+	}
+	return left
+}
+
+// taintsKnown checks, for specs with rules about taints, whether the node of every pod could be read.
+// Otherwise the conditions of the group stay unchanged: an unreadable node is neither clean nor
+// tainted.
+func taintsKnown(s plan.Snapshot) []plan.Check {
+	if len(s.Cluster.Spec.AutomationOptions.Replacements.TaintReplacementOptions) == 0 {
+		return nil
+	}
+	c := plan.Check{ID: plan.CheckTaintsKnown, Question: "are the taints of all nodes known?"}
+	var unread []string
+	for _, g := range s.Groups() {
+		pod := s.Pod(g)
+		if pod != nil && pod.Spec.NodeName != "" && s.Nodes[pod.Spec.NodeName] == nil {
+			unread = append(unread, fmt.Sprintf("%s on %s", g.ProcessGroupID, pod.Spec.NodeName))
+		}
+	}
+	switch {
+	case s.NodesHidden != "":
+		c.Evidence = s.NodesHidden + "; recorded taints stay unchanged"
+	case len(unread) > 0:
+		c.Evidence = fmt.Sprintf("node not found: %s; their recorded taints stay unchanged", readings.SomeOf(unread))
+	default:
+		c.OK, c.Evidence = true, phrase.Count(len(s.Nodes), "node")+" read"
+	}
+	return []plan.Check{c}
+}
+
+// recordTaints records on each pod since when its node has which taints: the status has one time for
+// all of them. It changes nothing where the taints are unknown, and while conditions are not
+// updated.
+func recordTaints(s plan.Snapshot, status v1beta2.FoundationDBClusterStatus, d plan.Decision) plan.Decision {
+	if s.Cluster.Status.Configured && !s.Database.Available() {
+		return d
+	}
+	s.Cluster = s.Cluster.DeepCopy()
+	s.Cluster.Status = status
+	for _, g := range s.Groups() {
+		f := GroupFacts{S: s, Group: g, pod: s.Pod(g)}
+		if f.pod == nil || f.pod.DeletionTimestamp != nil || f.UnderMaintenance() {
+			continue
+		}
+		clocks, known := f.taintClocks()
+		if len(clocks) > 0 && !g.HasCondition(v1beta2.ConditionNodeTaintDetected) {
+			continue // conditions of a drained group are not evaluated: nothing dates its taints
+		}
+		seen, recorded := plan.TaintsSeen(f.pod)
+		if fresh := f.seen(clocks); known && (recorded != (len(fresh) > 0) || !maps.Equal(seen, fresh)) {
+			d.Why = cmp.Or(d.Why, "the taints of nodes differ from the recorded ones")
+			d.Actions = append(d.Actions, plan.RecordTaints{Pod: f.pod.Name, Seen: fresh})
+		}
+	}
+	return d
+}
+
+// seen returns the keys of the present taints with the times since when they exist. A key without a
+// time counts from now on.
+func (f GroupFacts) seen(clocks []safety.TaintClock) map[string]int64 {
+	seen := map[string]int64{}
+	for _, clock := range clocks {
+		if clock.Since.IsZero() {
+			clock.Since = f.S.Now
+		}
+		seen[clock.Key] = clock.Since.Unix()
+	}
+	return seen
 }

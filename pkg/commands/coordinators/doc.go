@@ -1,2 +1,0 @@
-// Package coordinators holds the commands for coordinators and the connection string.
-package coordinators

@@ -1,2 +1,0 @@
-// Package locks holds the commands for locks, maintenance and pauses.
-package locks

@@ -1,2 +1,0 @@
-// Package reconcile holds the commands reconcile and plan.
-package reconcile

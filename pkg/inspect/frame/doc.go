@@ -1,2 +1,0 @@
-// Package frame holds everything that the dashboard shows of a cluster at one time, as one document.
-package frame
