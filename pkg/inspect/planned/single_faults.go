@@ -99,9 +99,9 @@ func (s SingleFaults) Summed() SingleFaults {
 	return s
 }
 
-// WorstHistory returns the worst history; nil without one.
+// WorstHistory returns the worst history; nil without one, as in a saved document that names none of its own.
 func (s SingleFaults) WorstHistory() *SingleFault {
-	if s.Worst == nil {
+	if s.Worst == nil || *s.Worst < 0 || *s.Worst >= len(s.Histories) {
 		return nil
 	}
 	return &s.Histories[*s.Worst]
