@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/types"
@@ -56,7 +57,7 @@ func PlanSites(ctx context.Context, e *session.Env, all []SitePlan, unread []ins
 		return err
 	}
 	if len(unread) > 0 {
-		ends = append(ends, exit.AnswerError{Code: exit.ExitUnreachable})
+		return MostSignificant(slices.Concat(ends, []error{exit.AnswerError{Code: exit.ExitUnreachable}}))
 	}
 	return MostSignificant(ends)
 }

@@ -26,10 +26,10 @@ func NewStatusListView(m Metadata, asOf time.Time, items []StatusView) StatusLis
 
 // List returns the clusters with their columns.
 func (v StatusListView) List() list.Table {
-	rows := make([]ClusterRow, len(v.Items))
+	var rows []ClusterRow
 	for i := range v.Items {
 		m := v.Items[i].Metadata
-		rows[i] = ClusterRow{Site: m.Site, Namespace: m.Namespace, Name: m.Cluster, Status: &v.Items[i]}
+		rows = append(rows, ClusterRow{Site: m.Site, Namespace: m.Namespace, Name: m.Cluster, Status: &v.Items[i]})
 	}
 	for _, u := range v.Unread {
 		rows = append(rows, ClusterRow{Site: u.Site, Namespace: u.Namespace, Name: u.Cluster, Unread: u.Reason})

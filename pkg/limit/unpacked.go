@@ -22,7 +22,7 @@ type Expansion struct {
 // function releases the decoder.
 func (e Expansion) Unpacked(packed io.Reader) (io.Reader, func(), error) {
 	u := &unpacking{packed: packed, most: e}
-	decoder, err := zstd.NewReader(readerFunc(u.in), zstd.WithDecoderMaxMemory(uint64(e.Most)), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
+	decoder, err := zstd.NewReader(readerFunc(u.in), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -264,7 +264,7 @@ func TestACompressedRecordingIsReplayedAsAPlainOne(t *testing.T) {
 		if ended {
 			err = done()
 		} else {
-			defer done() //nolint:errcheck // what comes after the read is not of this test
+			defer done() // what comes after the read is not of this test
 		}
 		text, readErr := os.ReadFile(path)
 		if err := errors.Join(err, readErr); err != nil {
@@ -293,7 +293,7 @@ func TestACompressedRecordingIsReplayedAsAPlainOne(t *testing.T) {
 		})
 	}
 	t.Run("cut short anywhere", func(t *testing.T) {
-		for n := range len(packed) {
+		for n := range packed {
 			got, _, err := dashboard.ReadRecording(bytes.NewReader(packed[:n]))
 			if err == nil && !reflect.DeepEqual(want[:len(got)], got) {
 				t.Fatalf("%d bytes: other entries", n)

@@ -127,7 +127,7 @@ func Stages(cmd *cobra.Command, f *apply.StageFlags) {
 }
 
 // Telemetry returns the metrics of a watch over a cluster. Now returns the time.
-func Telemetry(key types.NamespacedName, now func() time.Time) apply.Telemetry {
+var Telemetry = func(key types.NamespacedName, now func() time.Time) apply.Telemetry {
 	return metrics.NewWatch(key.Name, key.Namespace, now)
 }
 

@@ -22,7 +22,7 @@ func (r *runner) forecast(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what is left is in the directory for temporary files
 	r.store.files = dir
-	f := runbooks.NewForecast(r.Metadata(r.Env.Run.About), r.Clock.Now(), r.book, r.digest)
+	f := runbooks.NewForecast(r.Metadata(r.Run.About), r.Clock.Now(), r.book, r.digest)
 	for i := range r.book.Steps {
 		f.Steps = append(f.Steps, r.forecastStep(ctx, i))
 		if ctx.Err() != nil {

@@ -106,7 +106,7 @@ func (r *runner) finish(ctx context.Context, cause error) error {
 	code, at := exit.Code(err), r.Clock.Now().UTC()
 	r.progress.ExitCode, r.progress.EndedAt = &code, &at
 	written := errors.Join(r.store.write(ctx, r.progress), r.writeReports())
-	report := runbooks.NewReport(r.Metadata(r.Env.Run.About), r.Clock.Now(), *r.progress, r.store.name())
+	report := runbooks.NewReport(r.Metadata(r.Run.About), r.Clock.Now(), *r.progress, r.store.name())
 	printed := r.Print(r.Out, format.Printable{
 		Document: report, Names: []string{"runbook/" + r.progress.Runbook},
 		Table: func(w io.Writer) error { return runbooks.WriteReport(w, report, ui.Table{NoHeaders: r.NoHeaders}) },

@@ -331,7 +331,7 @@ func (r *runner) move() {
 
 // printList prints the runbooks that the program comes with.
 func (r *runner) printList() error {
-	list := runbooks.NewList(r.Metadata(r.Env.Run.About))
+	list := runbooks.NewList(r.Metadata(r.Run.About))
 	for _, name := range embedded() {
 		s, err := sourceOf(r.Env, name)
 		if err != nil {

@@ -198,7 +198,7 @@ func (r *runner) writeReports() error {
 	var errs []error
 	for _, one := range r.reports {
 		kind, file, _ := strings.Cut(one, "=")
-		report := runbooks.NewReport(r.Metadata(r.Env.Run.About), r.Clock.Now(), *r.progress, r.store.name())
+		report := runbooks.NewReport(r.Metadata(r.Run.About), r.Clock.Now(), *r.progress, r.store.name())
 		var b bytes.Buffer
 		err := ui.WriteIndentedJSON(&b, report)
 		if kind == "junit" {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -141,7 +140,7 @@ func (h *History) pass(ctx context.Context) {
 	next := h.passes + 1
 	h.logf("pass %d%s", next, h.whose())
 	_, h.passError = h.run(ctx, reconcile.Pass{
-		Stages: h.stages, Report: func(reconcile.Event) {}, Seed: h.seed + uint64(next)*1000,
+		Stages: h.stages, Report: func(reconcile.Event) {}, Seed: h.seed + uint64(next)*1000, //nolint:gosec // not negative
 		Continues: h.endings[h.w].pass.Acted > 0 && !h.settling,
 	})
 	if !h.violated() && h.exists() {
@@ -280,13 +279,11 @@ func (h *History) loses(plan.Action) error {
 }
 
 // group is one of the groups of the resource by a throw of the dice, or nil.
-func (h *History) group(dice *rand.Rand, classes ...v1beta2.ProcessClass) *v1beta2.ProcessGroupStatus {
+func (h *History) group(dice *rand.Rand) *v1beta2.ProcessGroupStatus {
 	if h.aim != "" {
 		return h.w.Resource.ProcessGroup(h.aim)
 	}
-	groups := slices.DeleteFunc(slices.Clone(h.w.Resource.Status.ProcessGroups), func(g *v1beta2.ProcessGroupStatus) bool {
-		return len(classes) > 0 && !slices.Contains(classes, g.ProcessClass)
-	})
+	groups := h.w.Resource.Status.ProcessGroups
 	n := dice.IntN(1 << 16)
 	if len(groups) == 0 {
 		return nil
