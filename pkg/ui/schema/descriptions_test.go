@@ -32,21 +32,22 @@ const module = "github.com/kubectl-fdb/kubectl-fdb/"
 
 // texts are what is embedded, in its own form.
 type texts struct {
-	Types  map[string]string   `json:"types"`
-	Fields map[string]string   `json:"fields"`
-	Values map[string][]string `json:"values"`
+	Types  map[string]string            `json:"types"`
+	Fields map[string]map[string]string `json:"fields"`
+	Values map[string][]string          `json:"values"`
 }
 
 func TestSchemaDescriptionsMatchTheCodeComments(t *testing.T) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(ofTheCode(t)); err != nil {
 		t.Fatal(err)
 	}
+	// It is a part of the program, without blanks, and has a line for each text.
+	want := strings.ReplaceAll(b.String(), `","`, "\",\n\"")
 	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile("descriptions.json", b.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile("descriptions.json", []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,7 +55,7 @@ func TestSchemaDescriptionsMatchTheCodeComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("descriptions.json is not what comments say; go test ./pkg/ui/schema -update writes it:\n%s", diff)
 	}
 }
@@ -62,7 +63,7 @@ func TestSchemaDescriptionsMatchTheCodeComments(t *testing.T) {
 // ofTheCode collects the comments of all types that documents are made of.
 func ofTheCode(t *testing.T) texts {
 	t.Helper()
-	found := texts{Types: map[string]string{}, Fields: map[string]string{}, Values: map[string][]string{}}
+	found := texts{Types: map[string]string{}, Fields: map[string]map[string]string{}, Values: map[string][]string{}}
 	desired := map[reflect.Type]bool{}
 	for _, kind := range slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), orphans.Kinds(), rebuild.Kinds()) {
 		if kind.Document != nil {
@@ -155,12 +156,16 @@ func (f texts) addType(decl *ast.GenDecl, s *ast.TypeSpec, name string) {
 	if !ok {
 		return
 	}
+	fields := map[string]string{}
 	for _, field := range structure.Fields.List {
 		for _, n := range field.Names {
 			if n.IsExported() {
-				add(f.Fields, name+"."+n.Name, field.Doc)
+				add(fields, n.Name, field.Doc)
 			}
 		}
+	}
+	if len(fields) > 0 {
+		f.Fields[name] = fields
 	}
 }
 

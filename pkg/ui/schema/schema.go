@@ -17,9 +17,10 @@ import (
 
 // descriptions are the comments of types, fields and values in the code.
 type descriptions struct {
-	Types  map[string]string   `json:"types"`
-	Fields map[string]string   `json:"fields"`
-	Values map[string][]string `json:"values"`
+	Types map[string]string `json:"types"`
+	// Fields are those of each type.
+	Fields map[string]map[string]string `json:"fields"`
+	Values map[string][]string          `json:"values"`
 }
 
 //go:embed descriptions.json
@@ -274,7 +275,7 @@ func (d *describer) field(n *Node, owner reflect.Type, f reflect.StructField) {
 			value = orNull(value)
 		}
 	}
-	value.Description = known().Fields[nameOf(owner)+"."+f.Name]
+	value.Description = known().Fields[nameOf(owner)][f.Name]
 	n.Properties = append(n.Properties, Property{name, value})
 }
 
