@@ -129,7 +129,7 @@ func (a *approving) ask(ctx context.Context) error {
 		return err
 	}
 	a.Approved.About(a.Seen)
-	if len(view.Items) == 0 {
+	if len(view.Items) == 0 && !a.stores() {
 		return nil // nothing to approve; the pass reports what it waits for
 	}
 	if err := a.question(ctx, view); err != nil {
@@ -140,6 +140,11 @@ func (a *approving) ask(ctx context.Context) error {
 		a.expectedAt = inspect.Known(a.Env.Clock.Now().Add(time.Duration(f.Seconds * float64(time.Second))).Truncate(time.Second))
 	}
 	return nil
+}
+
+// stores reports whether the spec is not stored yet: that is a change, even if the next pass has nothing to do for it.
+func (a *approving) stores() bool {
+	return a.Proposal != nil && a.Proposal.IsChange() && !a.Proposal.IsStored()
 }
 
 // question prompts for the confirmation of what was shown.
@@ -156,6 +161,9 @@ func (a *approving) question(ctx context.Context, view planned.PlanView) error {
 
 // questionAbout returns the prompt for a plan: with a forecast it is about all passes.
 func questionAbout(v planned.PlanView) string {
+	if len(v.Items) == 0 {
+		return "Store this spec?"
+	}
 	if v.Forecast != nil && v.Forecast.Unavailable == nil {
 		return "Apply these changes, and later those of the forecast?"
 	}

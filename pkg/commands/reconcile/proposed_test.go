@@ -235,6 +235,29 @@ func TestAFileIsNotStoredWhereItsPassWouldBeRefused(t *testing.T) {
 	}
 }
 
+// A spec is a change also where the next pass has nothing to do for it.
+func TestASpecIsNotStoredWithoutApprovalThoughItsPassHasNothingToDo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers string
+		code    int
+		stored  bool
+	}{
+		"declined": {"n\n", exit.ExitUnconfirmed, false},
+		"approved": {"y\n", exit.ExitDone, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := readThrough(t)
+			code := g.Answering(tc.answers, "reconcile", "sample", "--set", "automationOptions.maxConcurrentReplacements=2", "--only", "AddPods")
+			if code != tc.code || !strings.Contains(g.Out.String()+g.Err.String(), "Store this spec?") {
+				t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
+			}
+			if stored := g.Cluster.Resource.Spec.AutomationOptions.MaxConcurrentReplacements != nil; stored != tc.stored {
+				t.Errorf("stored: %t", stored)
+			}
+		})
+	}
+}
+
 func TestDecliningAfterAFileIsStoredReportsThat(t *testing.T) {
 	declined := 0
 	for reads := range 6 {
