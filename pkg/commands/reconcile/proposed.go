@@ -223,8 +223,8 @@ actions of the file and nothing else, and fails if the cluster state has changed
 With --simulate all, each step meets each fault once, as a lost node or a killed run, in a
 simulation of its own, and rules of safety are checked there after each action.
 
-Exit code 0: nothing to do. 1: something to do, also if a gate would refuse it, which the plan
-shows. 4: more than --at-most allows, or a rule of safety broken in a simulation.
+Exit code 0: nothing to do. 1: something to do, also if a gate would refuse it, which the
+plan shows. 4: more than --at-most allows, or a rule of safety broken in a simulation.
 2 and more: see docs/exit-codes.md.`,
 		Example: `  # Preview a pass
   kubectl fdb plan sample-cluster
