@@ -205,11 +205,6 @@ func (r LockRequest) record(start time.Time) *Lock {
 	}
 }
 
-// DeathNoticedAfter is the maximum time that a storage process can be dead before the
-// database's own numbers show it. Recorded on FoundationDB 7.3.79: 66 to 70 s, during
-// which replication and fault tolerance are reported as full.
-const DeathNoticedAfter = 90 * time.Second
-
 // manualNonce is the prefix of the nonce of a lock that a user holds manually. It is
 // stored in databases and must not change. The operator ignores nonces and treats the
 // lock as one of the owner.
