@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 const (
@@ -204,12 +204,12 @@ func (in Records) Runs() []inspect.Run {
 	for _, run := range runs {
 		run.User = reconcile.UserOf(run.Who)
 		run.Active = in.Operation != nil && in.Operation.ID == run.RunID
-		slices.SortStableFunc(run.Steps, func(a, b inspect.RunStep) int { return a.Time.Compare(b.Time) })
+		stable.Sort(run.Steps, func(a, b inspect.RunStep) int { return a.Time.Compare(b.Time) })
 		if !run.Until.Before(in.After) {
 			items = append(items, *run)
 		}
 	}
-	slices.SortFunc(items, func(a, b inspect.Run) int {
+	stable.Sort(items, func(a, b inspect.Run) int {
 		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.RunID, b.RunID))
 	})
 	return items

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // BackupDescription is the output of `fdbbackup describe --json` for a
@@ -236,7 +237,7 @@ func (d *BackupDescription) timed() []timedVersion {
 			all = append(all, timedVersion{v.Version, time.Unix(*v.EpochSeconds, 0).UTC().Add(time.Second)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b timedVersion) int { return int(a.version - b.version) })
+	stable.Sort(all, func(a, b timedVersion) int { return int(a.version - b.version) })
 	for i := len(all) - 2; i >= 0; i-- {
 		if next := all[i+1].by; next.Before(all[i].by) {
 			all[i].by = next

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // unset is how FoundationDB reports a count that is not configured.
@@ -88,7 +90,7 @@ func normalizedRegions(regions []Region) []Region {
 	for i := range sorted {
 		sorted[i].DataCenters = slices.SortedFunc(slices.Values(sorted[i].DataCenters), mainThenPriority)
 	}
-	slices.SortFunc(sorted, func(a, b Region) int {
+	stable.Sort(sorted, func(a, b Region) int {
 		mainA, _ := a.Main()
 		mainB, _ := b.Main()
 		return mainThenPriority(mainA, mainB)

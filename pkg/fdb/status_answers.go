@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Available reports whether the database accepts transactions.
@@ -102,7 +104,7 @@ func (s *Status) processesThat(match func(Process) bool, about int) []Process {
 			keys = append(keys, key{p.InstanceID(), p.Locality[LocalityProcessID], id})
 		}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
+	stable.Sort(keys, func(a, b key) int {
 		if c := cmp.Compare(a.instance, b.instance); c != 0 {
 			return c
 		}
@@ -137,7 +139,7 @@ func (s *Status) ProcessesByGroup() map[string][]Process {
 		}
 	}
 	for _, processes := range byGroup { // sorting a few of each is cheaper than sorting all
-		slices.SortFunc(processes, func(a, b Process) int {
+		stable.Sort(processes, func(a, b Process) int {
 			return cmp.Or(cmp.Compare(a.Locality[LocalityProcessID], b.Locality[LocalityProcessID]), cmp.Compare(a.ID, b.ID))
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // recorder makes a forecast of the events of all passes.
@@ -209,7 +210,7 @@ func (r *recorder) result() planned.Forecast {
 			f.Waits = append(f.Waits, *w)
 		}
 	}
-	slices.SortStableFunc(f.Waits, func(a, b planned.ForecastWait) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	stable.Sort(f.Waits, func(a, b planned.ForecastWait) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	return f.Sealed()
 }
 

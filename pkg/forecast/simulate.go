@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // How often something fails in a simulation, and for how long.
@@ -61,7 +61,7 @@ func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, 
 	}
 	f := p.record.result()
 	d.story = append(d.story, storyOf(f, p.record.holds)...)
-	slices.SortStableFunc(d.story, func(a, b planned.SimulatedEvent) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	stable.Sort(d.story, func(a, b planned.SimulatedEvent) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	return planned.Simulation{
 		Seed: seed, End: f.End, Seconds: f.Seconds, PausedSeconds: f.Totals.PausedSeconds, FewestCopies: max(p.fewest, 0), Story: inspect.OrEmpty(d.story),
 	}, nil, nil

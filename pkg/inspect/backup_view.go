@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // DefaultMaxLag is far above the minute that a healthy backup is behind at most: agents
@@ -231,7 +232,7 @@ func (f BackupFacts) agents() BackupAgentsView {
 		}
 		v.Pods = append(v.Pods, row)
 	}
-	slices.SortFunc(v.Pods, func(a, b BackupAgentView) int { return cmp.Compare(a.Pod, b.Pod) })
+	stable.Sort(v.Pods, func(a, b BackupAgentView) int { return cmp.Compare(a.Pod, b.Pod) })
 	return v
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // EventListView is the document of `events`: what happened, the oldest first.
@@ -69,7 +70,7 @@ func NewEventListView(m Metadata, c *v1beta2.FoundationDBCluster, events []corev
 		e.ProcessGroup = groups[pod]
 		v.Items = append(v.Items, e)
 	}
-	slices.SortStableFunc(v.Items, func(a, b EventView) int {
+	stable.Sort(v.Items, func(a, b EventView) int {
 		return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason))
 	})
 	return v

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // CodeNodeLost is the rule about nodes that do not work.
@@ -85,7 +86,7 @@ func (f Facts) nodeLosses() []nodeLoss {
 			losses[at].notReporting = append(losses[at].notReporting, string(g.ProcessGroupID))
 		}
 	}
-	slices.SortStableFunc(losses, func(a, b nodeLoss) int { return strings.Compare(a.name, b.name) })
+	stable.Sort(losses, func(a, b nodeLoss) int { return strings.Compare(a.name, b.name) })
 	return losses
 }
 

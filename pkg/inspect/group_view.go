@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // GroupListView is the document of `get process-groups`.
@@ -208,7 +209,7 @@ func (f Facts) ConditionsOf(g *v1beta2.ProcessGroupStatus) []ConditionView {
 	for _, c := range g.ProcessGroupConditions {
 		views = append(views, f.condition(g, c.Type))
 	}
-	slices.SortStableFunc(views, func(a, b ConditionView) int {
+	stable.Sort(views, func(a, b ConditionView) int {
 		if n := CompareTimes(a.Since, b.Since); n != 0 {
 			return n
 		}

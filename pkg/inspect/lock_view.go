@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // LockListView is the document of `get locks`: the lock and the deny list of the database,
@@ -224,7 +225,7 @@ func (f Facts) upgrades() []UpgradeView {
 		slices.Sort(v.Groups)
 		views = append(views, v)
 	}
-	slices.SortFunc(views, func(a, b UpgradeView) int { return compareVersions(a.Version, b.Version) })
+	stable.Sort(views, func(a, b UpgradeView) int { return compareVersions(a.Version, b.Version) })
 	return views
 }
 

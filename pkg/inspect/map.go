@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Map is the process groups of a cluster by class and zone, for a picture that shows all of them at once. It is made of
@@ -180,7 +181,7 @@ func WorstGroupsFirst(groups []GroupView) []GroupRow {
 	for i := range groups {
 		order[i] = ranked(&groups[i])
 	}
-	slices.SortStableFunc(order, rankedGroup.compare)
+	stable.Sort(order, rankedGroup.compare)
 	rows := make([]GroupRow, len(groups))
 	for i := range order {
 		rows[i] = order[i].GroupRow

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Restriction is why a database that is available does not serve its clients as usual or does not repair itself,
@@ -86,7 +87,7 @@ func (f Facts) Restrictions() []Restriction {
 	all := append(f.invalidSpec(), f.invalidPods()...)
 	if s := f.Database.Status; s != nil && s.Available() {
 		all = append(slices.Concat(f.limits(s), all), f.switches(s)...)
-		slices.SortStableFunc(all, func(a, b Restriction) int { return a.grade() - b.grade() })
+		stable.Sort(all, func(a, b Restriction) int { return a.grade() - b.grade() })
 	}
 	return append(all, f.pauses()...)
 }

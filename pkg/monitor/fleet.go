@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
@@ -126,7 +127,7 @@ func (f *Fleet) listed(ctx context.Context) ([]fleet.Cluster, error) {
 			clusters = append(clusters, fleet.Cluster{Namespace: r.Namespace, Name: r.Name})
 		}
 	}
-	slices.SortFunc(clusters, func(a, b fleet.Cluster) int { return strings.Compare(a.Key(""), b.Key("")) })
+	stable.Sort(clusters, func(a, b fleet.Cluster) int { return strings.Compare(a.Key(""), b.Key("")) })
 	return clusters, nil
 }
 

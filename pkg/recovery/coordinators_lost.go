@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // The pair of files in which a coordinator keeps its state.
@@ -163,7 +164,7 @@ func (f Facts) besideOne(survivors []Survivor) (chosen []NewCoordinator, obstacl
 		return 1
 	}
 	candidates := slices.Clone(f.Placement.Candidates)
-	slices.SortStableFunc(candidates, func(a, b Candidate) int {
+	stable.Sort(candidates, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Group, b.Group))
 	})
 	zones := map[string]bool{}

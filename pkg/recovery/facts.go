@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Facts are what the resource, the pods, the volumes and the database of a cluster show. All of
@@ -176,7 +177,7 @@ func canonical(text string) string {
 	if err != nil {
 		return strings.TrimSpace(text)
 	}
-	slices.SortFunc(s.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.Coordinator(), b.Coordinator()) })
+	stable.Sort(s.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.Coordinator(), b.Coordinator()) })
 	return s.String()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Step is a kind of step of a plan, in the order in which they are carried out.
@@ -104,7 +105,7 @@ func basisOf(f Facts) Basis {
 	for _, g := range f.Groups {
 		b.Groups = append(b.Groups, BasisGroup{ID: g.ID, PodUID: g.PodUID, Now: append([]string{}, g.Now...), Volume: g.Volume, Coordinates: g.Coordinates()})
 	}
-	slices.SortFunc(b.Groups, func(x, y BasisGroup) int { return strings.Compare(x.ID, y.ID) })
+	stable.Sort(b.Groups, func(x, y BasisGroup) int { return strings.Compare(x.ID, y.ID) })
 	return b
 }
 

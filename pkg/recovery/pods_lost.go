@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // The steps of PodsLost and VolumesReleased, in the order in which they are carried out.
@@ -150,7 +151,7 @@ func (f Facts) creations(bind []Binding) []Creation {
 		}
 		all = append(all, c)
 	}
-	slices.SortStableFunc(all, func(a, b Creation) int { return cmp.Compare(a.turn(), b.turn()) })
+	stable.Sort(all, func(a, b Creation) int { return cmp.Compare(a.turn(), b.turn()) })
 	return all
 }
 

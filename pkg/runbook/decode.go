@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Parse reads a runbook file. With problems, the runbook has what could be read.
@@ -296,7 +297,7 @@ func (p *Problems) addf(line int, layout string, args ...any) {
 
 // sorted returns the problems in the order of the file.
 func (p Problems) sorted() Problems {
-	slices.SortStableFunc(p, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	stable.Sort(p, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return p
 }
 

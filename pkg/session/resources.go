@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/backup"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Key returns the resource that the argument names, as NAME or KIND/NAME, or the only one in
@@ -125,7 +126,7 @@ func (k *ResourceKind) Resources(ctx context.Context, c client.Client, namespace
 			}
 		}
 		if next = page.GetContinue(); next == "" {
-			slices.SortFunc(all, func(a, b client.Object) int {
+			stable.Sort(all, func(a, b client.Object) int {
 				return strings.Compare(a.GetNamespace()+"/"+a.GetName(), b.GetNamespace()+"/"+b.GetName())
 			})
 			return all, nil

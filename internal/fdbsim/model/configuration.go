@@ -3,11 +3,11 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 const confPrefix = "\xff/conf/"
@@ -211,7 +211,7 @@ func effectiveRegions(stored string) []Region {
 			return nil
 		}
 	}
-	slices.SortStableFunc(document.Regions, func(a, b Region) int { return b.Main().Priority - a.Main().Priority })
+	stable.Sort(document.Regions, func(a, b Region) int { return b.Main().Priority - a.Main().Priority })
 	return document.Regions
 }
 

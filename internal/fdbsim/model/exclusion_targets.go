@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // StillNeeded reports whether required data or a required log is known to be
@@ -47,7 +48,7 @@ func (db *Database) ResolveTargets(targets []Exclusion) (matched, unmatched []Ex
 			unmatched = append(unmatched, e)
 		}
 	}
-	slices.SortStableFunc(matched, func(a, b Exclusion) int { return CompareTargets(a.Text, b.Text) })
+	stable.Sort(matched, func(a, b Exclusion) int { return CompareTargets(a.Text, b.Text) })
 	return slices.Compact(matched), unmatched
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/keyspace"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // ClientError is an error of the client library: its text and code are what
@@ -199,7 +200,7 @@ func (t *Transaction) overlay(read []keyspace.Pair, over keyspace.Range, limit i
 	for key, value := range seen {
 		pairs = append(pairs, keyspace.Pair{Key: key, Value: value})
 	}
-	slices.SortFunc(pairs, func(a, b keyspace.Pair) int { return strings.Compare(a.Key, b.Key) })
+	stable.Sort(pairs, func(a, b keyspace.Pair) int { return strings.Compare(a.Key, b.Key) })
 	return pairs[:min(limit, len(pairs))]
 }
 

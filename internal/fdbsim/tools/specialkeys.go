@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/model"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/status"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // specialPrefix starts the keys that stand for the cluster itself.
@@ -100,7 +101,7 @@ func (c *cli) specialRange(begin, end string, limit int) ([]keyspace.Pair, error
 			in = append(in, p)
 		}
 	}
-	slices.SortFunc(in, func(a, b keyspace.Pair) int { return strings.Compare(a.Key, b.Key) })
+	stable.Sort(in, func(a, b keyspace.Pair) int { return strings.Compare(a.Key, b.Key) })
 	return in[:min(limit, len(in))], nil
 }
 

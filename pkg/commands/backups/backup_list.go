@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 )
 
@@ -214,7 +215,7 @@ func withOwners(found []string, backups []inspect.BackupStatusView) []lists.Foun
 		}
 		all = append(all, f)
 	}
-	slices.SortFunc(all, func(a, b lists.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
+	stable.Sort(all, func(a, b lists.FoundBackupView) int { return strings.Compare(a.URL, b.URL) })
 	return all
 }
 

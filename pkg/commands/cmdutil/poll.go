@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Output is the result of one read: the document and the exit code.
@@ -242,7 +242,7 @@ func OfEach[T any](ctx context.Context, env *session.Env, namespace string, read
 	if err != nil {
 		return nil, exit.CauseOf(ctx, err)
 	}
-	slices.SortFunc(clusters, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	stable.Sort(clusters, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	seen := make([]T, len(clusters))
 	var group errgroup.Group
 	group.SetLimit(session.ParallelReads)

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
@@ -335,7 +336,7 @@ func rulesFor(powers []session.Permission) []roleRule {
 	}
 	var rules []roleRule
 	for at, list := range verbs {
-		slices.SortFunc(list, byVerb)
+		stable.Sort(list, byVerb)
 		i := slices.IndexFunc(rules, func(r roleRule) bool { return r.APIGroups[0] == at[0] && slices.Equal(r.Verbs, list) })
 		if i < 0 {
 			rules = append(rules, roleRule{APIGroups: []string{at[0]}, Resources: []string{at[1]}, Verbs: list})
@@ -344,7 +345,7 @@ func rulesFor(powers []session.Permission) []roleRule {
 		rules[i].Resources = append(rules[i].Resources, at[1])
 		slices.Sort(rules[i].Resources)
 	}
-	slices.SortFunc(rules, func(a, b roleRule) int {
+	stable.Sort(rules, func(a, b roleRule) int {
 		return cmp.Or(cmp.Compare(a.APIGroups[0], b.APIGroups[0]), cmp.Compare(a.Resources[0], b.Resources[0]))
 	})
 	return rules

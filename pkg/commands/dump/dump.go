@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Runner runs a command line of this program in an environment.
@@ -191,7 +191,7 @@ func (o options) clusters(ctx context.Context, env *session.Env, args []string) 
 	if len(all) == 0 {
 		return nil, exit.Usagef("no FoundationDBCluster %s", session.InNamespace(""))
 	}
-	slices.SortFunc(all, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	stable.Sort(all, func(a, b session.Cluster) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	return all, nil
 }
 

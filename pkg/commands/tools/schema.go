@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/changes"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/check"
@@ -61,7 +62,7 @@ Fields are added but never removed, so the schemas allow additional fields.`,
 // AllKinds returns the kinds of documents of all packages by name.
 func AllKinds() []ui.Kind {
 	kinds := slices.Concat(ui.Kinds(), check.Kinds(), runbooks.Kinds(), workload.Kinds(), changes.Kinds(), orphans.Kinds(), rebuild.Kinds())
-	slices.SortFunc(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
+	stable.Sort(kinds, func(a, b ui.Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Ring is the dumps of one cluster in a directory. Files of other names are never touched.
@@ -91,7 +93,7 @@ func (r Ring) dumps() ([]dump, error) {
 		}
 		all = append(all, dump{e.Name(), at, info.Size()})
 	}
-	slices.SortFunc(all, func(a, b dump) int { return b.at.Compare(a.at) })
+	stable.Sort(all, func(a, b dump) int { return b.at.Compare(a.at) })
 	return all, nil
 }
 

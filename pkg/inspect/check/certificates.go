@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 const (
@@ -225,7 +226,7 @@ func servedCertificates(f Facts) ([]Finding, string) {
 				c.Fingerprint, c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339)) + certRefreshText(f.Cluster, c.NotAfter.Sub(f.Now)),
 		})
 	}
-	slices.SortFunc(found, func(a, b Finding) int { return slices.Compare(a.Subjects, b.Subjects) })
+	stable.Sort(found, func(a, b Finding) int { return slices.Compare(a.Subjects, b.Subjects) })
 	return found, unread.String()
 }
 

@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // GroupDescription is the document of `describe process-group`: all facts about one.
@@ -220,7 +220,7 @@ func objectEvents(events []corev1.Event) []ObjectEvent {
 			Message: inspect.OneLine(e.Message), Count: max(count, 1), Last: inspect.Known(last),
 		})
 	}
-	slices.SortStableFunc(views, func(a, b ObjectEvent) int { return inspect.CompareTimes(a.Last, b.Last) })
+	stable.Sort(views, func(a, b ObjectEvent) int { return inspect.CompareTimes(a.Last, b.Last) })
 	return views
 }
 

@@ -4,12 +4,12 @@ package logs
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/trace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Origin is what an entry was read from.
@@ -158,7 +158,7 @@ func Merge(all ...[]Entry) []Entry {
 			sorted = append(sorted, stamped{at, entries[i]})
 		}
 	}
-	slices.SortStableFunc(sorted, func(a, b stamped) int { return a.at.Compare(b.at) })
+	stable.Sort(sorted, func(a, b stamped) int { return a.at.Compare(b.at) })
 	merged := make([]Entry, len(sorted))
 	for i, s := range sorted {
 		merged[i] = s.e

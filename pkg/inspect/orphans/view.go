@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/safety"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Verdict is what happens to something that may have no owner.
@@ -101,7 +102,7 @@ func NewView(m inspect.Metadata, f Facts) View {
 		}
 	}
 	v.Items = append(v.Items, f.exclusions()...)
-	slices.SortFunc(v.Items, func(a, b Item) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Name, b.Name)) })
+	stable.Sort(v.Items, func(a, b Item) int { return cmp.Or(cmp.Compare(order(a), order(b)), cmp.Compare(a.Name, b.Name)) })
 	for subject, why := range f.Unread {
 		v.Warnings = append(v.Warnings, fmt.Sprintf("%s could not be read: %s", subject, why))
 	}

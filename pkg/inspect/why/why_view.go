@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Report is the document of `why`: what does not match the desired state, and for each the
@@ -233,7 +234,7 @@ func (w *why) chains(status inspect.StatusView) []Chain {
 
 // inOrder sorts by rank, then by time.
 func inOrder(chains []Chain) []Chain {
-	slices.SortStableFunc(chains, func(a, b Chain) int {
+	stable.Sort(chains, func(a, b Chain) int {
 		if a.rank != b.rank {
 			return a.rank - b.rank
 		}

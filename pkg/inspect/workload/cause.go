@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Effect is what a cause does to the database.
@@ -59,7 +60,7 @@ func (v *View) judge(c inspect.Commands) {
 	for _, r := range Rules() {
 		v.apply(r, c)
 	}
-	slices.SortStableFunc(v.Causes, func(a, b Cause) int { return cmp.Compare(a.Effect.grade(), b.Effect.grade()) })
+	stable.Sort(v.Causes, func(a, b Cause) int { return cmp.Compare(a.Effect.grade(), b.Effect.grade()) })
 }
 
 func (v *View) apply(r Rule, c inspect.Commands) {
@@ -88,7 +89,7 @@ func (v *View) apply(r Rule, c inspect.Commands) {
 }
 
 func (v *View) cause(r Rule, effect Effect, found []reading, c inspect.Commands) Cause {
-	slices.SortStableFunc(found, func(a, b reading) int { return cmp.Compare(*b.value, *a.value) })
+	stable.Sort(found, func(a, b reading) int { return cmp.Compare(*b.value, *a.value) })
 	subjects := make([]string, len(found))
 	for i, f := range found {
 		subjects[i] = f.subject

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // ProcessLoad is what one process does. All rates are per second; null is unknown, and for the
@@ -177,7 +178,7 @@ func classesOf(processes []ProcessLoad) []ClassLoad {
 	for class, of := range members {
 		all = append(all, classOf(class, of))
 	}
-	slices.SortFunc(all, func(a, b ClassLoad) int { return cmp.Compare(a.Class, b.Class) })
+	stable.Sort(all, func(a, b ClassLoad) int { return cmp.Compare(a.Class, b.Class) })
 	return all
 }
 
@@ -283,7 +284,7 @@ func ParseSortKey(name string) (SortKey, error) {
 
 // Sort orders processes by a figure, the largest first and unknown ones last.
 func Sort(processes []ProcessLoad, by SortKey) {
-	slices.SortStableFunc(processes, func(a, b ProcessLoad) int {
+	stable.Sort(processes, func(a, b ProcessLoad) int {
 		if figure := sortFigures[by]; figure != nil {
 			if c := order(figure(a), figure(b)); c != 0 {
 				return c

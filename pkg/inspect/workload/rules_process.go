@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // queueRules are about what storage servers and logs have not written to disk yet. Ratekeeper
@@ -216,7 +217,7 @@ func (v View) hotProcess() []reading {
 	if len(known) < enough {
 		return nil
 	}
-	slices.SortStableFunc(known, func(a, b ProcessLoad) int { return order(a.Busy(), b.Busy()) })
+	stable.Sort(known, func(a, b ProcessLoad) int { return order(a.Busy(), b.Busy()) })
 	busiest, median := known[0], *known[len(known)/2].Busy()
 	if *busiest.Busy() < busyFrom {
 		return nil

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // QuotaUse is how much of one resource a ResourceQuota counts at most while changes run.
@@ -177,7 +178,7 @@ func (p *Peak) Rules() *Rules {
 		c.Objects = len(names)
 		r.LimitRanges = append(r.LimitRanges, c)
 	}
-	slices.SortFunc(r.LimitRanges, func(a, b LimitRangeConflict) int {
+	stable.Sort(r.LimitRanges, func(a, b LimitRangeConflict) int {
 		return cmp.Or(cmp.Compare(a.LimitRange, b.LimitRange), cmp.Compare(a.ObjectKind, b.ObjectKind))
 	})
 	if len(r.Quotas)+len(r.LimitRanges)+len(r.Unknown) == 0 {

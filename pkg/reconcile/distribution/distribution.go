@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Distribution is how a cluster packs its pods into fault domains. The process groups of a class
@@ -153,7 +154,7 @@ func (d Distribution) Use(placed []Placed) *Use {
 			u.add(p)
 		}
 	}
-	slices.SortFunc(u.Buckets, func(a, b Bucket) int {
+	stable.Sort(u.Buckets, func(a, b Bucket) int {
 		return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
 	})
 	for _, domains := range u.ofPacks() {

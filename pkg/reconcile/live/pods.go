@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // PodCandidate is a pod in which tools could be run, as the caller sees it.
@@ -42,7 +44,7 @@ func ChoosePods(candidates []PodCandidate) []PodCandidate {
 	usable := slices.DeleteFunc(slices.Clone(candidates), func(p PodCandidate) bool {
 		return !p.Running || p.Terminating || p.Isolated
 	})
-	slices.SortStableFunc(usable, func(a, b PodCandidate) int {
+	stable.Sort(usable, func(a, b PodCandidate) int {
 		return cmp.Or(
 			compareFaults(a, b),
 			compareBool(b.Answered, a.Answered),
@@ -76,7 +78,7 @@ func spread(pods []PodCandidate) []PodCandidate {
 		}
 		all = append(all, ranked{p, nth})
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
+	stable.Sort(all, func(a, b ranked) int {
 		return cmp.Or(compareFaults(a.PodCandidate, b.PodCandidate), cmp.Compare(a.nth, b.nth))
 	})
 	for i, p := range all {

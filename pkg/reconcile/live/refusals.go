@@ -32,6 +32,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // AnnotationRefusals of a Lease are the objects that the API server did not accept when they were written last, as
@@ -211,7 +212,7 @@ func (r *refusals) note(lease *coordinationv1.Lease, of types.UID) {
 	if len(after) == 0 {
 		return
 	}
-	slices.SortFunc(after, func(a, b plan.Refusal) int {
+	stable.Sort(after, func(a, b plan.Refusal) int {
 		return cmp.Or(strings.Compare(a.ObjectKind, b.ObjectKind), strings.Compare(a.ObjectName, b.ObjectName))
 	})
 	text, err := json.Marshal(after[:min(len(after), mostRefusals)])

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Candidate is a process that can be chosen for a role that is spread over fault domains.
@@ -74,7 +75,7 @@ func Spread(candidates []Candidate, count int, rule SpreadRule) ([]Candidate, er
 // the same facts always give the same choice.
 func inOrder(candidates []Candidate, primary string) []Candidate {
 	sorted := slices.Clone(candidates)
-	slices.SortStableFunc(sorted, func(a, b Candidate) int {
+	stable.Sort(sorted, func(a, b Candidate) int {
 		aFirst, bFirst := a.Localities[fdb.LocalityDCID] == primary, b.Localities[fdb.LocalityDCID] == primary
 		if primary != "" && aFirst != bFirst {
 			if aFirst {

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/recovery/rebuild"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Facets are what a snapshot must have observed for [Reader.Read].
@@ -150,7 +151,7 @@ func readOutage(s plan.Snapshot, f *recovery.Facts) {
 		}
 		f.Outage.FullDisks = append(f.Outage.FullDisks, recovery.FullDisk{Group: cmp.Or(p.InstanceID(), p.Address.HostPort()), Free: *p.Disk.FreeBytes, Total: *p.Disk.TotalBytes})
 	}
-	slices.SortFunc(f.Outage.FullDisks, func(a, b recovery.FullDisk) int { return cmp.Compare(a.Group, b.Group) })
+	stable.Sort(f.Outage.FullDisks, func(a, b recovery.FullDisk) int { return cmp.Compare(a.Group, b.Group) })
 }
 
 // readReleased lists the volumes whose PVC, one of the cluster, was deleted, and those that are
@@ -183,7 +184,7 @@ func (r Reader) readReleased(ctx context.Context, s plan.Snapshot, f *recovery.F
 			break
 		}
 	}
-	slices.SortFunc(free, func(a, b recovery.ReleasedVolume) int { return strings.Compare(a.Name, b.Name) })
+	stable.Sort(free, func(a, b recovery.ReleasedVolume) int { return strings.Compare(a.Name, b.Name) })
 	if isEmpty(s) {
 		infer(s, free, f)
 	}
@@ -230,7 +231,7 @@ func infer(s plan.Snapshot, free []recovery.ReleasedVolume, f *recovery.Facts) {
 		group.Inferred = true
 		f.Groups = append(f.Groups, group)
 	}
-	slices.SortFunc(f.Groups, func(a, b recovery.Group) int { return strings.Compare(a.ID, b.ID) })
+	stable.Sort(f.Groups, func(a, b recovery.Group) int { return strings.Compare(a.ID, b.ID) })
 	if len(f.Groups) > 0 && f.Recorded == "" {
 		f.Recorded = strings.TrimSpace(readings.RememberedClusterFile(s))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // Manifest is a FoundationDBCluster for review, and what it relies on.
@@ -282,7 +283,7 @@ func (f Facts) groups() []group {
 	for _, g := range byID {
 		all = append(all, *g)
 	}
-	slices.SortFunc(all, func(a, b group) int { return cmp.Compare(a.ID, b.ID) })
+	stable.Sort(all, func(a, b group) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -50,7 +51,7 @@ func (g grouping) of(v inspect.GroupView) string {
 func (c choice) sorted(groups []inspect.GroupView) []inspect.GroupRow {
 	rows := inspect.WorstGroupsFirst(groups)
 	if c.by != byNothing {
-		slices.SortStableFunc(rows, func(a, b inspect.GroupRow) int { return cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)) })
+		stable.Sort(rows, func(a, b inspect.GroupRow) int { return cmp.Compare(c.by.of(*a.GroupView), c.by.of(*b.GroupView)) })
 	}
 	return rows
 }
@@ -110,7 +111,7 @@ func (p page) sorted(s clusterView, by sorting) page {
 		if len(part) > 0 && part[0].list > 0 { // it has other columns
 			break
 		}
-		slices.SortStableFunc(part, func(a, b row) int { return sign * compareCells(s, a, b, at, by.column) })
+		stable.Sort(part, func(a, b row) int { return sign * compareCells(s, a, b, at, by.column) })
 		begin = end
 	}
 	return p

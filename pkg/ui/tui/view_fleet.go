@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/frame"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
@@ -170,7 +171,7 @@ func nodesPage(s clusterView) page {
 		found.add(r.tone)
 		p.rows = append(p.rows, r)
 	}
-	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
+	stable.Sort(p.rows, func(a, b row) int { return cmp.Compare(b.tone, a.tone) })
 	p.summary = append(line{styled(plain, phrase.Count(len(v.Items), "node"))}, found.words()...)
 	p.summary = append(p.summary, s.zonesSummary()...)
 	if s.isUnread() {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/readings"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
 // GenerateInitialClusterFile chooses the first coordinators of a new database from its
@@ -165,7 +165,7 @@ func connectionString(s plan.Snapshot, chosen []readings.Candidate) fdb.Connecti
 	for _, one := range chosen {
 		c.Coordinators = append(c.Coordinators, one.Address)
 	}
-	slices.SortFunc(c.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.String(), b.String()) })
+	stable.Sort(c.Coordinators, func(a, b fdb.Address) int { return strings.Compare(a.String(), b.String()) })
 	return c
 }
 
