@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 type given = func(*FoundationDBCluster)
@@ -61,7 +60,7 @@ func TestExtensionFieldsAreReadFromSpecAndAnnotations(t *testing.T) {
 				[]ProcessGroupID{"storage-1", "storage-2"},
 				true, false,
 				DistributionSettings{Enabled: true, DesiredFaultDomains: 3, BinPack: BinPackAll, Required: true},
-				FailureDetectionCronJob{Enabled: new(true), Image: new("i:1"), Schedule: new("0 */2 * * *")},
+				FailureDetectionCronJob{Enabled: new(true), Image: new("i:1"), Schedule: new("15 */2 * * *")},
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
@@ -76,7 +75,7 @@ func TestDefaultsOfTheExtensions(t *testing.T) {
 	want := []any{
 		[]ProcessGroupID(nil), false,
 		DistributionSettings{BinPack: BinPackClass},
-		FailureDetectionCronJob{Enabled: new(false), Schedule: new("0 */2 * * *")},
+		FailureDetectionCronJob{Enabled: new(false), Schedule: new("15 */2 * * *")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
@@ -244,7 +243,7 @@ func TestFailuresSeenAnnotationIsParsed(t *testing.T) {
 func TestFailureDetectorSchedulesAreSpreadOverTheHour(t *testing.T) {
 	minutes := map[string]bool{}
 	for i := range 200 {
-		c := cluster(func(c *FoundationDBCluster) { c.UID = types.UID(fmt.Sprint("uid-", i)) })
+		c := cluster(func(c *FoundationDBCluster) { c.Name = fmt.Sprint("cluster-", i) })
 		minute, rest, _ := strings.Cut(*normalized(t, c).FailureDetection().Schedule, " ")
 		if rest != "*/2 * * *" {
 			t.Fatalf("got %s %s", minute, rest)

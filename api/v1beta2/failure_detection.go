@@ -42,10 +42,7 @@ func (c *FoundationDBCluster) FailuresSeen() (at time.Time, seen bool) {
 }
 
 // detectionMinute differs between clusters, so that their detectors do not all
-// start at once. It is 0 before the cluster has a UID.
+// start at once. It does not depend on the UID: a plan has it before the cluster exists.
 func (c *FoundationDBCluster) detectionMinute() int {
-	if c.UID == "" {
-		return 0
-	}
-	return int(crc32.ChecksumIEEE([]byte(c.UID)) % minutesPerHour)
+	return int(crc32.ChecksumIEEE([]byte(c.Namespace+"/"+c.Name)) % minutesPerHour)
 }

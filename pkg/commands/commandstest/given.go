@@ -81,6 +81,7 @@ type Given struct {
 	Proposes bool
 	// OnStore is called before a changed resource is stored, or would be; its error is the answer. Nil for none.
 	OnStore func(name string, dryRun bool) error
+	created int // resources, those of dry runs too
 	// Connect replaces the session; nil is the simulated cluster.
 	Connect func() (session.Session, error)
 	// Record opens a backup or a restore.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -357,14 +358,16 @@ func (g *Given) get(ctx context.Context, c client.WithWatch, key client.ObjectKe
 	return c.Get(ctx, key, o, opts...)
 }
 
-// create answers with the UID and the generation of the API server, which the fake client does not set.
+// create answers with the UID and the generation of the API server, which the fake client does not set. Each dry run gets
+// another UID.
 func (g *Given) create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
 	var asked client.CreateOptions
 	asked.ApplyOptions(opts)
 	if err := g.stores(o, asked.DryRun); err != nil {
 		return err
 	}
-	o.SetUID(types.UID("uid of " + o.GetName()))
+	g.created++
+	o.SetUID(types.UID(fmt.Sprint("uid ", g.created, " of ", o.GetName())))
 	o.SetGeneration(1)
 	return g.resources.Create(ctx, o, opts...)
 }

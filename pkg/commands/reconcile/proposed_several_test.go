@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
@@ -334,5 +335,45 @@ spec:
 	}
 	if code := v.Run("reconcile", "-f", file, "--plan", path, "--yes"); code != exit.ExitWaiting {
 		t.Errorf("exit code %d: %s%s", code, &v.Out, &v.Err)
+	}
+}
+
+// Each dry run of an API server answers with another UID for a resource that does not exist.
+func TestAPlanOfANewResourceHasOneDigestAndIsCarriedOut(t *testing.T) {
+	const store = "  blobStoreConfiguration: {accountName: key@store, backupName: nightly, urlParameters: [region=eu]}\n"
+	tests := map[string]struct {
+		stored     client.Object
+		kind, spec string
+		did        string
+	}{
+		"a backup": {
+			&v1beta2.FoundationDBBackup{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "fdb"}}, "FoundationDBBackup, metadata: {name: nightly}",
+			"  version: 7.3.79\n  clusterName: sample\n  agentCount: 2\n" + store, "create Deployment nightly-backup-agents with 2 agents",
+		},
+		"a restore": {
+			&v1beta2.FoundationDBRestore{ObjectMeta: metav1.ObjectMeta{Name: "again", Namespace: "fdb"}}, "FoundationDBRestore, metadata: {name: again}",
+			"  destinationClusterName: sample\n" + store, "restore everything as of",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			v := readVault(t)
+			if _, isRestore := tc.stored.(*v1beta2.FoundationDBRestore); isRestore {
+				v.Runs()
+				v.Fdbcli(`writemode on; clearrange "" \xff`)
+			}
+			if err := v.API.Delete(t.Context(), tc.stored); err != nil {
+				t.Fatal(err)
+			}
+			file := written(t, "new.yaml", "apiVersion: apps.foundationdb.org/v1beta2\nkind: "+strings.ReplaceAll(tc.kind, ", ", "\n")+"\nspec:\n"+tc.spec)
+			one, other := planIn(v.Given, "reconcile", "-f", file, "--dry-run"), planIn(v.Given, "reconcile", "-f", file, "--dry-run")
+			if len(one.Items) == 0 || one.Proposed == nil || !one.Proposed.New || one.Digest != other.Digest {
+				t.Errorf("one plan %+v, another %+v", one, other)
+			}
+			path := v.Planned("reconcile", "-f", file)
+			if code := v.Run("reconcile", "-f", file, "--plan", path, "--yes"); code != exit.ExitWaiting || !strings.Contains(v.Out.String(), tc.did) {
+				t.Errorf("exit code %d: %s%s", code, &v.Out, &v.Err)
+			}
+		})
 	}
 }

@@ -104,21 +104,28 @@ func withoutBookkeeping(object runtime.Object) any {
 		meta.SetGeneration(0)
 		meta.SetManagedFields(nil)
 		meta.SetCreationTimestamp(metav1.Time{})
-		meta.SetOwnerReferences(ownersByName(meta.GetOwnerReferences()))
+		ownedByName(meta)
 	}
 	return object
 }
 
-// ownersByName leaves out the UIDs of owning resources: a plan can be made before its resource exists. That it is carried
-// out for the resource of the plan alone is compared by itself.
-func ownersByName(owners []metav1.OwnerReference) []metav1.OwnerReference {
-	owners = slices.Clone(owners)
+// ownedByName leaves out the UIDs of owning resources, in labels too: a plan can be made before its resource exists. That it
+// is carried out for the resource of the plan alone is compared by itself.
+func ownedByName(o metav1.Object) {
+	owners, labels := slices.Clone(o.GetOwnerReferences()), maps.Clone(o.GetLabels())
 	for i := range owners {
-		if group, _, _ := strings.Cut(owners[i].APIVersion, "/"); group == v1beta2.GroupVersion.Group {
-			owners[i].UID = ""
+		if group, _, _ := strings.Cut(owners[i].APIVersion, "/"); group != v1beta2.GroupVersion.Group {
+			continue
 		}
+		for label, value := range labels {
+			if value == string(owners[i].UID) {
+				labels[label] = ""
+			}
+		}
+		owners[i].UID = ""
 	}
-	return owners
+	o.SetOwnerReferences(owners)
+	o.SetLabels(labels)
 }
 
 // HashMemo remembers the hashes of pod specs for all that compare the same process groups: the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -85,12 +86,21 @@ func TestAFingerprintIgnoresTimesNotesAndDescriptions(t *testing.T) {
 		"the words of a refusal": {
 			StopBackup{Tag: "default", NotRestorable: "30 of 60 s"}, StopBackup{Tag: "default", NotRestorable: "31 of 60 s"},
 		},
+		"the UID of the resource that an object belongs to": {
+			ApplyAgents{Object: &appsv1.Deployment{ObjectMeta: ownedBy("1")}}, ApplyAgents{Object: &appsv1.Deployment{ObjectMeta: ownedBy("2")}},
+		},
 		"the command as text": {Configure{Command: "configure double"}, Configure{Command: "configure  double"}},
 	} {
 		if Fingerprint(pair[0]) != Fingerprint(pair[1]) {
 			t.Errorf("%s makes a difference", name)
 		}
 	}
+}
+
+// ownedBy is the metadata of an object of a backup with a UID, which a label has too.
+func ownedBy(uid types.UID) metav1.ObjectMeta {
+	owner := metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: "FoundationDBBackup", Name: "nightly", UID: uid}
+	return metav1.ObjectMeta{Name: "nightly-backup-agents", Labels: map[string]string{v1beta2.LabelBackupFor: string(uid)}, OwnerReferences: []metav1.OwnerReference{owner}}
 }
 
 func TestFingerprintDoesNotModifyItsAction(t *testing.T) {

@@ -57,9 +57,9 @@ func TestTheCronJobOfTheFailureDetector(t *testing.T) {
 		checks []plan.CheckID
 	}{
 		"none by default":                     {given: all()},
-		"created once enabled":                {given: enabled, does: []string{"create CronJob " + name + " (schedule 23 */2 * * *)"}},
+		"created once enabled":                {given: enabled, does: []string{"create CronJob " + name + " (schedule 50 */2 * * *)"}},
 		"nothing to do":                       {given: all(enabled, withJob(t, nil))},
-		"another schedule":                    {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.Spec.Schedule = "@daily" })), does: []string{"update CronJob " + name + " (schedule: @daily, desired 23 */2 * * *)"}},
+		"another schedule":                    {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.Spec.Schedule = "@daily" })), does: []string{"update CronJob " + name + " (schedule: @daily, desired 50 */2 * * *)"}},
 		"another label":                       {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.Labels = nil })), does: []string{"update CronJob " + name + " (the spec)"}},
 		"a field that the template lost":      {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.Annotations[v1beta2.AnnotationLastAppliedSpec] = "other" })), does: []string{"update CronJob " + name + " (the spec)"}},
 		"suspended by a user":                 {given: all(enabled, withJob(t, func(j *batchv1.CronJob) { j.Spec.Suspend = new(true) }))},
@@ -114,7 +114,7 @@ func TestACronJobUpdateKeepsForeignMetadataAndResourceVersion(t *testing.T) {
 		j.Annotations["theirs"], j.Labels["theirs"] = "a", "b"
 	}))(&s)
 	a, ok := FailureDetector.Decide(s).Actions[0].(plan.ApplyFailureDetector)
-	if !ok || a.Create || a.Object.ResourceVersion != "5" || a.Object.UID != "job" || a.Object.Annotations["theirs"] != "a" || a.Object.Labels["theirs"] != "b" || a.Object.Spec.Schedule != "23 */2 * * *" {
+	if !ok || a.Create || a.Object.ResourceVersion != "5" || a.Object.UID != "job" || a.Object.Annotations["theirs"] != "a" || a.Object.Labels["theirs"] != "b" || a.Object.Spec.Schedule != "50 */2 * * *" {
 		t.Errorf("got %+v", a)
 	}
 	s = a.Apply(s)
