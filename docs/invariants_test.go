@@ -16,6 +16,12 @@ Histories of simulated clusters are judged by the truth of the simulation, and n
 (` + "`make simulate`" + `) combine faults; exhaustive ones (` + "`make exhaust`" + `, and ` + "`plan --simulate all`" + ` for a cluster of
 yours) have one fault each, at each step of an operation. ` + "`TestEveryInvariantCanFail`" + ` has a plugin for each invariant that breaks it.
 
+The operations of ` + "`make exhaust`" + `: create a cluster, grow, shrink, replace process groups, change a knob, the pods' template,
+the redundancy, the coordinators, the prefix of IDs or the storage engine, upgrade to a compatible or an incompatible version,
+enable TLS, and add a second region. Each step is the first action of a kind that a stage takes, or one of the first two passes; of symmetric
+process groups a fault hits one of each class. ` + "`.ci/run`" + ` plays a quarter of these histories, another one for each commit;
+` + "`make test`" + ` plays one of 300.
+
 ## Invariants
 
 | code | what holds | judged |

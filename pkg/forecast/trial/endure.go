@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 const (
@@ -22,9 +22,8 @@ const (
 func (h *History) endure(ctx context.Context) {
 	idle := 0
 	for n := range passesToEnd {
-		if n == passesOfLies && h.exists() {
-			h.stale, h.full = false, false
-			h.database().SetFaults(locked.Faults{})
+		if n == passesOfLies {
+			h.endLies()
 		}
 		h.startRoutine()
 		acted := len(h.w.Acted)
@@ -34,12 +33,17 @@ func (h *History) endure(ctx context.Context) {
 		if idle++; slices.ContainsFunc(h.w.Acted[acted:], func(a plan.Action) bool { return !plan.Records(a) }) {
 			idle = 0
 		}
-		if h.unfinished(h.w) == "" || idle >= idlePasses && h.waitsForAReason() {
+		if h.finished() || idle >= idlePasses && h.waitsForAReason() {
 			return
 		}
 		h.w.Tick(h.longestWait())
 	}
 	h.judge(underTrouble, nil)
+}
+
+// finished reports whether all clusters match their specs.
+func (h *History) finished() bool {
+	return !slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool { return h.unfinished(w) != "" })
 }
 
 // waitsForAReason reports whether the last pass has a hold with a code, an error, or did not run for a reason.

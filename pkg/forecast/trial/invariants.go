@@ -108,8 +108,9 @@ func actsOnOldFacts(_ *History, d *deed) string {
 	return ""
 }
 
-func createsAgain(_ *History, d *deed) string {
-	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.desiredReplicas > 0 {
+// createsAgain judges what a status shows: a stale one does not show the creation, and FoundationDB refuses the second.
+func createsAgain(h *History, d *deed) string {
+	if c, ok := d.action.(plan.Configure); ok && c.New && d.before.desiredReplicas > 0 && !h.stale {
 		return "it was created before"
 	}
 	return ""
@@ -291,6 +292,9 @@ func (h *History) knownDown() []string {
 // on a leader there, and wait for a user to create a database.
 func hasSecondDatabase(h *History, _ *deed) string {
 	created := slices.DeleteFunc(h.w.FDB.Databases(), func(d *locked.Database) bool { return d.DesiredReplicas() == 0 })
+	if len(created) == 0 && !h.w.Resource.Status.Configured {
+		return "" // it is still to be created
+	}
 	if len(created) != 1 {
 		return fmt.Sprintf("there are %d", len(created))
 	}
@@ -313,6 +317,8 @@ func breaksOff(h *History, _ *deed) string {
 
 func doesNotConverge(h *History, d *deed) string {
 	switch {
+	case !h.exists():
+		return "there is no database"
 	case writesToConverged(h, d) != "", countsDiffer(h, d) != "": // have sentences of their own
 		return ""
 	case !h.database().EveryKeyOnAtLeast(h.database().DesiredReplicas()):

@@ -199,10 +199,15 @@ func (h *History) share(t *testing.T, edit func(*v1beta2.FoundationDBClusterSpec
 		t.Fatal(err)
 	}
 	for _, w := range clusters {
-		for n := len(w.Nodes); n < 14; n++ {
-			w.Nodes = append(w.Nodes, strings.TrimRight(w.Nodes[0], "1")+string(rune('a'+n)))
-		}
+		addNodes(w)
 	}
 	h.clusters = clusters
 	h.w = h.clusters[0]
+}
+
+// addNodes adds nodes for all process groups and all their replacements, each in a zone of its own.
+func addNodes(w *sim.Cluster) {
+	for n := len(w.Nodes); n < 14; n++ {
+		w.Nodes = append(w.Nodes, strings.TrimRight(w.Nodes[0], "1")+string(rune('a'+n)))
+	}
 }

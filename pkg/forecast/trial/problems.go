@@ -172,6 +172,13 @@ func fault(what string, f locked.Faults) func(*History, *rand.Rand) {
 	}
 }
 
+// endLies ends what is wrong with the database, if there is one.
+func (h *History) endLies() {
+	if h.stale, h.full = false, false; h.exists() {
+		h.database().SetFaults(locked.Faults{})
+	}
+}
+
 // typed runs what a user types; that it fails while the database is away is life.
 func (h *History) typed(script string) {
 	if err := h.typeIn(h.w, script); err != nil {
@@ -252,8 +259,7 @@ func (h *History) healthy() {
 	if h.w.Reject = nil; !h.observed {
 		h.w.Unschedulable = nil
 	}
-	h.stale, h.full = false, false
-	h.database().SetFaults(locked.Faults{})
+	h.endLies()
 	if h.observed && h.lost != nil {
 		h.w.ReturnNode(h.lost.name)
 		h.lost = nil

@@ -121,7 +121,7 @@ func (h *History) fewest() int {
 
 var resourceProblems = []problem{
 	{"resource-status-lost", "the record's status is lost", 1, noGroup, func(h *History, _ *rand.Rand) {
-		if h.w.ConfigMap != nil && h.truth().complete {
+		if h.w.ConfigMap != nil && h.exists() && h.truth().complete {
 			h.logf("the record's status is lost")
 			h.w.Resource.Status = v1beta2.FoundationDBClusterStatus{}
 		}
@@ -149,12 +149,20 @@ func (h *History) repair() {
 		h.logf("a user adds a storage process, and with it a fault domain")
 		h.edit(func(s *v1beta2.FoundationDBClusterSpec) { s.ProcessCounts.Storage++ })
 	}
-	for _, target := range h.database().Excluded() {
+	for _, target := range h.excluded() {
 		if !h.desired(target) {
 			h.logf("a user includes %s", target)
 			h.typed("include " + target)
 		}
 	}
+}
+
+// excluded are the exclusions in force.
+func (h *History) excluded() []string {
+	if !h.exists() {
+		return nil
+	}
+	return h.database().Excluded()
 }
 
 // desired reports whether an exclusion is of a group that leaves, or is left to the plugin because it

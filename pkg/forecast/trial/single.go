@@ -87,6 +87,11 @@ func singleProblems() []problem {
 // ends are problems that are the end of others.
 var ends = []string{"troubles-end", "taints-removed", "image-corrected"}
 
+// ofDatabase reports whether a problem is one of a database that exists.
+func ofDatabase(p problem) bool {
+	return slices.ContainsFunc(append(slices.Clone(databaseProblems), fullDisks), func(d problem) bool { return d.code == p.code })
+}
+
 // beforePasses are problems that a pass can notice only when it begins. The simulation resolves names of pods by the status of
 // the resource, so that one goes between passes, too.
 var beforePasses = []string{"clock-off", "operator-active", "lease-held", "resource-status-lost"}
@@ -97,6 +102,7 @@ func (h *History) faults(at Step, about []v1beta2.ProcessGroupID) []Fault {
 	var all []Fault
 	for _, p := range singleProblems() {
 		switch {
+		case !h.exists() && ofDatabase(p):
 		case slices.Contains(ends, p.code), at.Stage != "" && slices.Contains(beforePasses, p.code):
 		case p.hits == aGroup:
 			for _, id := range h.representatives(about) {

@@ -114,7 +114,7 @@ func (h *History) isOneOf(addresses []fdb.Address, pod string) bool {
 func (h *History) answers(pod string) bool {
 	w := h.home(pod)
 	there := w.Pods[pod]
-	return there != nil && slices.Contains(h.database().Processes(), idOf(w, there))
+	return there != nil && h.exists() && slices.Contains(h.database().Processes(), idOf(w, there))
 }
 
 // idOf is the process group's ID that a pod carries.
