@@ -22,6 +22,10 @@ enable TLS, and add a second region. Each step is the first action of a kind tha
 process groups a fault hits one of each class. ` + "`.ci/run`" + ` plays a quarter of these histories, another one for each commit;
 ` + "`make test`" + ` plays one of 300.
 
+With ` + "`make exhaust PAIRS=40`" + ` a second fault follows the first, at the steps that come after it, where the cluster can lose one more
+zone if the fault takes one. There are hundreds of second faults for each first one, so that 40 plays a fortieth of them. The first faults that are
+finished are kept in a file of the commit: an interrupted run goes on where it was.
+
 ## Invariants
 
 | code | what holds | judged |

@@ -21,8 +21,8 @@ const (
 // endure runs passes while what went wrong lasts, until the cluster matches its spec or passes only wait.
 func (h *History) endure(ctx context.Context) {
 	idle := 0
-	for n := range passesToEnd {
-		if n == passesOfLies {
+	for range passesToEnd {
+		if h.passes-h.liesSince >= passesOfLies {
 			h.endLies()
 		}
 		h.startRoutine()

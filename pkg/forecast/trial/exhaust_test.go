@@ -50,16 +50,33 @@ func (x exhaustion) begin(t *testing.T, story io.Writer) *History {
 // singles are all histories of the operation with one fault: at the first of the same steps.
 func (x exhaustion) singles(t *testing.T) []Single {
 	t.Helper()
-	h := x.begin(t, nil)
-	var all []Single
+	all, violations := x.faults(t, nil)
+	if len(violations) > 0 {
+		t.Fatalf("%s without a fault: %v", x.name, violations)
+	}
+	return all
+}
+
+// faults are all that the operation can meet after others: at the first of the same steps.
+func (x exhaustion) faults(t *testing.T, former []Single) (all []Single, found []Violation) {
+	t.Helper()
+	h, met := x.begin(t, nil), 0
 	seen := map[Step]bool{}
 	h.arriving = func(at Step, about []v1beta2.ProcessGroupID) bool {
+		if met < len(former) {
+			if at != former[met].Step {
+				return false
+			}
+			h.meet(former[met])
+			met++
+			return true
+		}
 		same := Step{Stage: at.Stage, Kind: at.Kind}
 		if h.calm || seen[same] && at.Stage != "" {
 			return false
 		}
 		seen[same] = true
-		if at.Stage == "" && at.Pass > mostPassSteps {
+		if at.Stage == "" && at.Pass > firstPassAfter(former)+mostPassSteps {
 			return false
 		}
 		for _, f := range h.faults(at, about) {
@@ -68,50 +85,69 @@ func (x exhaustion) singles(t *testing.T) []Single {
 		return false
 	}
 	h.endure(t.Context())
-	if h.converge(t.Context()); h.violated() {
-		t.Fatalf("%s without a fault: %v", x.name, h.violations)
-	}
-	return all
+	h.converge(t.Context())
+	return all, h.violations
 }
 
 // mostPassSteps is how many of the passes of an operation meet faults before they begin.
 const mostPassSteps = 2
 
-// play plays the operation with one fault, and returns whether its step came, and what did not hold.
-func (x exhaustion) play(t *testing.T, s Single, story io.Writer) (came bool, found []Violation) {
+// firstPassAfter is the pass of the last fault; 0 for none.
+func firstPassAfter(former []Single) int {
+	if len(former) == 0 {
+		return 0
+	}
+	return former[len(former)-1].Step.Pass
+}
+
+// meet lets a fault happen. The next one is what the cluster can lose beside it.
+func (h *History) meet(s Single) {
+	s.Fault.happen(h)
+	h.single = false
+}
+
+// play plays the operation with faults, one after the other, and returns whether their steps came, and what did not hold.
+func (x exhaustion) play(t *testing.T, faults []Single, story io.Writer) (came bool, found []Violation) {
 	t.Helper()
-	h := x.begin(t, story)
+	h, met := x.begin(t, story), 0
 	h.arriving = func(at Step, _ []v1beta2.ProcessGroupID) bool {
-		if came || at != s.Step {
+		if met == len(faults) || at != faults[met].Step {
 			return false
 		}
-		came = true
-		s.Fault.happen(h)
+		h.meet(faults[met])
+		met++
 		return true
 	}
 	h.endure(t.Context())
 	h.converge(t.Context())
-	return came, h.violations
+	return met == len(faults), h.violations
 }
 
 // Each step of each operation meets each fault, once: no invariant breaks, and each history ends. OPERATIONS, ONLY, EVERY and
 // FROM choose histories; without them a few of each operation are played.
 func TestNoSingleFaultOfAnOperationBreaksAnInvariant(t *testing.T) {
-	names, few := slices.Sorted(maps.Keys(operations)), uint64(300)
+	few := uint64(300)
 	if testing.Short() {
-		names, few = []string{"replace"}, 120
-	}
-	switch chosen := os.Getenv("OPERATIONS"); chosen {
-	case "":
-	case "all":
-		names = slices.Sorted(maps.Keys(operations))
-	default:
-		names = strings.Split(chosen, ",")
+		few = 2000
 	}
 	every, from := setting(t, "EVERY", few), setting(t, "FROM", 0)
-	for _, name := range names {
-		t.Run(name, func(t *testing.T) { exhaustionOf(t, name).run(t, int(every), int(from%every)) }) //nolint:gosec // small
+	for _, x := range chosen(t) {
+		t.Run(x.name, func(t *testing.T) { x.run(t, int(every), int(from%every)) })
 	}
+}
+
+// chosen are the operations that OPERATIONS names: all without a name.
+func chosen(t *testing.T) []exhaustion {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(operations))
+	if text := os.Getenv("OPERATIONS"); text != "" && text != "all" {
+		names = strings.Split(text, ",")
+	}
+	var all []exhaustion
+	for _, name := range names {
+		all = append(all, exhaustionOf(t, name))
+	}
+	return all
 }
 
 func exhaustionOf(t *testing.T, name string) exhaustion {
@@ -134,17 +170,22 @@ func (x exhaustion) run(t *testing.T, every, from int) {
 		all, every, from = slices.DeleteFunc(all, func(s Single) bool { return s.String() != only }), 1, 0
 	}
 	total := len(all)
-	all = slices.Collect(func(yield func(Single) bool) {
-		for i := from; i < total && yield(all[i]); i += every {
-		}
-	})
+	all = everyOf(all, every, from)
 	broken := onAllProcessors(len(all), func(i int) bool {
 		if i%progressEvery == progressEvery-1 {
 			t.Logf("%s: %d of %d histories, %s", x.name, i, len(all), time.Since(begin).Round(time.Second))
 		}
-		return x.holds(t, all[i])
+		return x.holds(t, all[i:i+1])
 	})
 	t.Logf("%s: %d of %d histories, %d with a violation, %s", x.name, len(all), total, broken, time.Since(begin).Round(time.Second))
+}
+
+// everyOf is every so many-th of them from one on.
+func everyOf(all []Single, every, from int) []Single {
+	return slices.Collect(func(yield func(Single) bool) {
+		for i := from; i < len(all) && yield(all[i]); i += every {
+		}
+	})
 }
 
 // onAllProcessors does n pieces of work, and returns how many failed.
@@ -165,16 +206,28 @@ func onAllProcessors(n int, work func(int) bool) int64 {
 }
 
 // holds plays one history, and prints its story if an invariant breaks.
-func (x exhaustion) holds(t *testing.T, s Single) bool {
+func (x exhaustion) holds(t *testing.T, faults []Single) bool {
 	t.Helper()
-	came, found := x.play(t, s, nil)
+	came, found := x.play(t, faults, nil)
 	if came && len(found) == 0 {
 		return true
 	}
 	var story bytes.Buffer
 	if os.Getenv("ONLY") != "" {
-		x.play(t, s, &story)
+		x.play(t, faults, &story)
 	}
-	t.Errorf("%v\n%smake exhaust OPERATIONS=%s ONLY=%s", found, story.String(), x.name, s)
+	t.Errorf("%v\n%smake exhaust %sOPERATIONS=%s ONLY=%s", found, story.String(), ofPairs[len(faults)-1], x.name, nameOf(faults))
 	return false
+}
+
+// ofPairs is how a history of one fault is repeated, or of two.
+var ofPairs = []string{"", "PAIRS=1 "}
+
+// nameOf is how a history with faults is named.
+func nameOf(faults []Single) string {
+	var names []string
+	for _, s := range faults {
+		names = append(names, s.String())
+	}
+	return strings.Join(names, ",")
 }

@@ -45,6 +45,7 @@ type History struct {
 	unheard   int       // how many actions are done and reported as failed
 	byHand    []string  // what a user excluded
 	stale     bool      // status shows a former cluster state
+	liesSince int       // the pass in which the last of what is wrong with the database began
 	full      bool      // no transaction of a client starts
 	faster    bool      // the other control-plane instance acts before the lock is taken
 	lost      *node

@@ -167,7 +167,7 @@ func fault(what string, f locked.Faults) func(*History, *rand.Rand) {
 			return // a clock and a status that both lie leave nothing to judge by
 		}
 		h.logf("%s", what)
-		h.stale, h.full = f.StaleStatus, f.FullDisks
+		h.stale, h.full, h.liesSince = f.StaleStatus, f.FullDisks, h.passes
 		h.database().SetFaults(f)
 	}
 }

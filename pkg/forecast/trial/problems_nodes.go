@@ -41,7 +41,7 @@ const maxTainted = 2
 
 var nodeProblems = []problem{
 	{"node-tainted", "a node is tainted", 2, aGroup, func(h *History, dice *rand.Rand) {
-		at, key := dice.IntN(len(h.w.Nodes)), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
+		at, key := h.nodeAt(dice), []string{namedTaint, unnamedTaint}[dice.IntN(2)]
 		name := h.w.Nodes[at]
 		if len(h.w.Taints) >= maxTainted || len(h.w.Taints[name]) > 0 {
 			return
