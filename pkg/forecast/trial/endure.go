@@ -22,18 +22,18 @@ const (
 func (h *History) endure(ctx context.Context) {
 	idle := 0
 	for range passesToEnd {
-		if h.passes-h.liesSince >= passesOfLies {
+		if h.passes-h.liesSince >= passesOfLies*len(h.clusters) {
 			h.endLies()
 		}
 		h.startRoutine()
-		acted := len(h.w.Acted)
+		before := h.changes()
 		if h.passOfEach(ctx); h.violated() {
 			return
 		}
-		if idle++; slices.ContainsFunc(h.w.Acted[acted:], func(a plan.Action) bool { return !plan.Records(a) }) {
+		if idle++; h.changes() > before {
 			idle = 0
 		}
-		if h.finished() || idle >= idlePasses && h.waitsForAReason() {
+		if idle >= idlePasses && h.waitForReasons() || h.finished() {
 			return
 		}
 		h.w.Tick(h.longestWait())
@@ -41,22 +41,44 @@ func (h *History) endure(ctx context.Context) {
 	h.judge(underTrouble, nil)
 }
 
-// finished reports whether all clusters match their specs.
-func (h *History) finished() bool {
-	return !slices.ContainsFunc(h.clusters, func(w *sim.Cluster) bool { return h.unfinished(w) != "" })
+// changes is how many actions were carried out that do not only record.
+func (h *History) changes() int {
+	n := 0
+	for _, w := range h.clusters {
+		for _, a := range w.Acted {
+			if !plan.Records(a) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
-// waitsForAReason reports whether the last pass has a hold with a code, an error, or did not run for a reason.
-func (h *History) waitsForAReason() bool {
-	done := h.endings[h.w].pass
-	return len(done.Failures) > 0 || done.Stopped != nil || done.TidyAfter() > 0 || slices.ContainsFunc(h.holds, func(hold plan.Hold) bool { return hold.Code != "" })
+// finished reports whether all clusters match their specs.
+func (h *History) finished() bool { return len(h.behind()) == 0 }
+
+// behind are the clusters that do not match their specs.
+func (h *History) behind() []*sim.Cluster {
+	return slices.DeleteFunc(slices.Clone(h.clusters), func(w *sim.Cluster) bool { return h.unfinished(w) == "" })
+}
+
+// waitForReasons reports whether the last pass of each cluster that does not match its spec waits for a reason.
+func (h *History) waitForReasons() bool {
+	return !slices.ContainsFunc(h.behind(), func(w *sim.Cluster) bool { return !h.endings[w].waits() })
+}
+
+// waits reports whether a pass has a hold with a code, an error, or did not run for a reason.
+func (c conclusion) waits() bool {
+	return len(c.pass.Failures) > 0 || c.pass.Stopped != nil || c.pass.TidyAfter() > 0 || slices.ContainsFunc(c.holds, func(hold plan.Hold) bool { return hold.Code != "" })
 }
 
 // doesNotEnd does not judge passes that go on beside a hold that names what a user has to do: as with an image that no
 // node can pull, for which each replacement fails, too.
 func doesNotEnd(h *History, _ *deed) string {
-	if slices.ContainsFunc(h.holds, func(hold plan.Hold) bool { return hold.Manual }) {
-		return ""
+	for _, w := range h.behind() {
+		if !slices.ContainsFunc(h.endings[w].holds, func(hold plan.Hold) bool { return hold.Manual }) {
+			return fmt.Sprintf("pass %d, the last one, ended %s, and none waits for a user", h.passes, h.endings[w].pass.Outcome)
+		}
 	}
-	return fmt.Sprintf("pass %d, the last one, ended %s, and none waits for a user", h.passes, h.endings[h.w].pass.Outcome)
+	return ""
 }

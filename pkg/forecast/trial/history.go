@@ -170,7 +170,7 @@ func (h *History) run(ctx context.Context, p reconcile.Pass) (reconcile.PassDone
 	}
 	done, err := h.change.plugin(h, p).Run(ctx)
 	if !h.settling {
-		h.endings[h.w] = conclusion{done, len(h.w.Acted)}
+		h.endings[h.w] = conclusion{done, len(h.w.Acted), h.holds}
 	}
 	if (k.dead || h.violated()) && errors.Is(err, context.Canceled) {
 		err = nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
@@ -62,10 +63,11 @@ func (h *History) home(pod string) *sim.Cluster {
 	return h.w
 }
 
-// conclusion is how the last pass of an control-plane instance ended, and what it had done by then.
+// conclusion is how the last pass of a control-plane instance ended, what it had done by then, and for what it waits.
 type conclusion struct {
 	pass  reconcile.PassDone
 	acted int
+	holds []plan.Hold
 }
 
 // longestWait is how long the passes want to wait.
