@@ -68,9 +68,11 @@ type GroupView struct {
 	Pod string `json:"pod"`
 	// PodPhase is empty when there is no pod.
 	PodPhase string `json:"podPhase,omitempty"`
-	Node     string `json:"node,omitempty"`
-	Zone     string `json:"zone,omitempty"`
-	DC       string `json:"dc,omitempty"`
+	// Labels are those of its pod; absent without a pod, and in documents of other commands than get.
+	Labels map[string]string `json:"labels,omitempty"`
+	Node   string            `json:"node,omitempty"`
+	Zone   string            `json:"zone,omitempty"`
+	DC     string            `json:"dc,omitempty"`
 	// Addresses are the processes' addresses; those in the status when none reports.
 	Addresses []string `json:"addresses"`
 	// Processes is how many report; null when the database does not list them.
@@ -174,6 +176,38 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 	}
 	v.Items = worstFirst(v.Items)
 	return v
+}
+
+// Labels are those of the pods: none of a process group without one.
+func (v GroupListView) Labels() []map[string]string {
+	return labelsOf(v.Items, func(g GroupView) map[string]string { return g.Labels })
+}
+
+// Labeled returns the list with the labels of the pods.
+func (v GroupListView) Labeled(f Facts) GroupListView {
+	for i, g := range v.Items {
+		v.Items[i].Labels = map[string]string{}
+		if pod := f.Pods[g.Pod]; pod != nil {
+			v.Items[i].Labels = knownLabels(pod.Labels)
+		}
+	}
+	return v
+}
+
+func labelsOf[T any](items []T, labels func(T) map[string]string) []map[string]string {
+	all := make([]map[string]string, len(items))
+	for i, item := range items {
+		all[i] = labels(item)
+	}
+	return all
+}
+
+// knownLabels returns labels that were read: none are not nil, which is unknown.
+func knownLabels(labels map[string]string) map[string]string {
+	if labels == nil {
+		return map[string]string{}
+	}
+	return labels
 }
 
 func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {

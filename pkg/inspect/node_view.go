@@ -25,6 +25,8 @@ type NodeListView struct {
 // NodeView is one node. Fields of the Node object are null when it could not be read.
 type NodeView struct {
 	Name string `json:"name"`
+	// Labels are those of the node; absent without any, and where the node cannot be read.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Zones are the fault domains of the process groups on it.
 	Zones []string `json:"zones"`
 	// Exists is false for a deleted node that pods refer to.
@@ -82,6 +84,11 @@ func NewAllNodesView(m Metadata, f Facts) NodeListView {
 	return f.nodeList(m, slices.Values(slices.AppendSeq(names, maps.Keys(f.Nodes))))
 }
 
+// Labels are those of the nodes: none of a deleted one.
+func (v NodeListView) Labels() []map[string]string {
+	return labelsOf(v.Items, func(n NodeView) map[string]string { return n.Labels })
+}
+
 func (f Facts) nodeList(m Metadata, of iter.Seq[string]) NodeListView {
 	v := NodeListView{Document: NewDocument("NodeList", m, f.Now, SourceLive), Hidden: f.NodesHidden, Items: []NodeView{}}
 	v.Warnings = append(v.Warnings, f.Warnings...)
@@ -137,8 +144,9 @@ func (f Facts) Node(name string, groups []*v1beta2.ProcessGroupStatus, coordinat
 	}
 	node := f.Nodes[name]
 	exists := node != nil
-	v.Exists = &exists
+	v.Exists, v.Labels = &exists, map[string]string{}
 	if exists {
+		v.Labels = knownLabels(node.Labels)
 		v.conditions(node)
 		f.judgeTaints(&v, node, groups)
 	}

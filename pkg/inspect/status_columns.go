@@ -24,6 +24,11 @@ func NewStatusListView(m Metadata, asOf time.Time, items []StatusView) StatusLis
 	return StatusListView{Document: NewDocument("ClusterStatusList", m, asOf, SourceLive), Items: OrEmpty(items)}
 }
 
+// Labels are those of the resources.
+func (v StatusListView) Labels() []map[string]string {
+	return labelsOf(v.Items, func(s StatusView) map[string]string { return s.Labels })
+}
+
 // List returns the clusters with their columns.
 func (v StatusListView) List() list.Table {
 	var rows []ClusterRow

@@ -17,7 +17,9 @@ import (
 // StatusView is the document of `status`: the state of one cluster.
 type StatusView struct {
 	Document
-	State State `json:"state"`
+	// Labels are those of the resource; absent without any.
+	Labels map[string]string `json:"labels,omitempty"`
+	State  State             `json:"state"`
 	// Summary is the state in one sentence.
 	Summary string `json:"summary"`
 	// Reasons are why the state is not healthy, the most severe first.
@@ -191,6 +193,7 @@ type LocksView struct {
 func NewStatusView(m Metadata, f Facts) StatusView {
 	v := StatusView{
 		Document:       NewDocument("ClusterStatus", m, f.Now, SourceLive),
+		Labels:         knownLabels(f.Cluster.Labels),
 		Deletions:      f.Deletions(),
 		Database:       f.DatabaseView(),
 		FaultTolerance: f.Tolerance(),

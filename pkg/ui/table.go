@@ -20,9 +20,9 @@ func (o ListOptions) table(columns []layout.Column, wide ...string) Table {
 	return Table{Columns: columns, NoHeaders: o.NoHeaders}
 }
 
-// WriteList prints a row per item of a document, and its remarks. Without headers there are rows only.
-func WriteList(w io.Writer, v list.Document, o ListOptions) error {
-	if err := o.declared(v.List()).Write(w); err != nil || o.NoHeaders {
+// WriteList prints a row per item of a document, with columns beside its own, and its remarks. Without headers there are rows only.
+func WriteList(w io.Writer, v list.Document, o ListOptions, beside ...list.Column[int]) error {
+	if err := o.declared(v.List(), beside...).Write(w); err != nil || o.NoHeaders {
 		return err
 	}
 	noted, has := v.(list.Noted)
@@ -38,12 +38,13 @@ func WriteList(w io.Writer, v list.Document, o ListOptions) error {
 	return nil
 }
 
-// declared returns the table of a list: the columns of -o wide, or those without it.
-func (o ListOptions) declared(l list.Table) Table {
+// declared returns the table of a list: the columns of -o wide, or those without it, and then those beside.
+func (o ListOptions) declared(l list.Table, beside ...list.Column[int]) Table {
 	columns := l.Columns
 	if !o.Wide {
 		columns = slices.DeleteFunc(slices.Clone(columns), func(c list.Column[int]) bool { return c.Place.IsWide() })
 	}
+	columns = slices.Concat(columns, beside)
 	t := Table{Columns: layout.Of(columns), NoHeaders: o.NoHeaders}
 	for i := range l.Rows {
 		row := make([]string, len(columns))

@@ -154,3 +154,115 @@ func TestKYAMLHasTheFieldsOfYAML(t *testing.T) {
 		})
 	}
 }
+
+// An item is in a list if its fields have the values, in all formats.
+func TestFieldSelectorsSelectTheItemsOfAList(t *testing.T) {
+	g := commandstest.Up(t)
+	for name, tc := range map[string]struct {
+		args, where, print string
+		want               func(value string) bool
+	}{
+		"equal":                 {args: "get pg sample", where: "class=storage", print: "class", want: func(v string) bool { return v == "storage" }},
+		"equal, with two signs": {args: "get pg sample", where: ".class==log", print: "class", want: func(v string) bool { return v == "log" }},
+		"unequal":               {args: "get pg sample", where: "class!=storage", print: "class", want: func(v string) bool { return v != "storage" }},
+		"both of two":           {args: "get pg sample", where: "class!=storage,class!=log", print: "class", want: func(v string) bool { return v != "storage" && v != "log" }},
+		"one of several values": {args: "get pg sample", where: "roles[*]=log", print: "class", want: func(v string) bool { return v == "log" }},
+		"a label":               {args: "get pg sample", where: `labels.foundationdb\.org/fdb-process-class=log`, print: "class", want: func(v string) bool { return v == "log" }},
+		"processes":             {args: "get processes sample", where: "class=log", print: "class", want: func(v string) bool { return v == "log" }},
+		"an unset field":        {args: "get pg sample", where: "kept!=true,class=log", print: "class", want: func(v string) bool { return v == "log" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code := g.Run(append(strings.Fields(tc.args), "--field-selector", tc.where, "-o", "jsonpath={.items[*]."+tc.print+"}")...)
+			got := strings.Fields(g.Out.String())
+			if code != exit.ExitDone || len(got) == 0 || slices.ContainsFunc(got, func(v string) bool { return !tc.want(v) }) {
+				t.Errorf("exit code %d: %s%s", code, got, &g.Err)
+			}
+		})
+	}
+}
+
+func TestNamesFollowTheFieldSelectorAndTheOrder(t *testing.T) {
+	g := commandstest.Up(t)
+	g.Run("get", "pg", "sample", "--field-selector", "class=storage", "--sort-by", "id", "-o", "name")
+	got := strings.Fields(g.Out.String())
+	if len(got) == 0 || !slices.IsSorted(got) || slices.ContainsFunc(got, func(n string) bool { return !strings.HasPrefix(n, "processgroup/storage-") }) {
+		t.Errorf("%s%s", got, &g.Err)
+	}
+}
+
+func TestWrongFieldSelectorsAreUsageErrors(t *testing.T) {
+	g := commandstest.Up(t)
+	for where, want := range map[string]string{
+		"clas=storage": `unknown field of --field-selector "clas": must be one of site, `,
+		"class":        "invalid --field-selector: ",
+		"roles[=log":   "invalid path of --field-selector: ",
+	} {
+		t.Run(where, func(t *testing.T) {
+			if code := g.Run("get", "pg", "sample", "--field-selector", where); code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) {
+				t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
+			}
+		})
+	}
+}
+
+func TestAListWithoutMatchingItemsIsNoEmptyTable(t *testing.T) {
+	g := commandstest.Up(t)
+	if code := g.Run("get", "pg", "sample", "--field-selector", "class=none"); code != exit.ExitDone || g.Out.Len() > 0 || !strings.Contains(g.Err.String(), "no item has the fields class=none") {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+}
+
+// A label that an object does not have is "-".
+func TestLabelsAreColumnsAfterThoseOfTheList(t *testing.T) {
+	g := commandstest.Up(t)
+	const class, id = "foundationdb.org/fdb-process-class", "foundationdb.org/fdb-process-group-id"
+	for name, tc := range map[string]struct {
+		args string
+		want func(header, row []string) bool
+	}{
+		"one label of pods": {args: "get pg sample -L " + class, want: func(header, row []string) bool {
+			return header[len(header)-1] == "FDB-PROCESS-CLASS" && strings.HasPrefix(row[0], row[len(row)-1])
+		}},
+		"two labels, in their order": {args: "get pg sample -L " + class + "," + id, want: func(header, row []string) bool {
+			return header[len(header)-1] == "FDB-PROCESS-GROUP-ID" && row[len(row)-1] == row[0]
+		}},
+		"all labels": {args: "get pg sample --show-labels", want: func(header, row []string) bool {
+			return header[len(header)-1] == "LABELS" && strings.Contains(row[len(row)-1], id+"="+row[0])
+		}},
+		"all labels, sorted": {args: "get pg sample --show-labels --sort-by zone", want: func(_, row []string) bool {
+			return strings.Contains(row[len(row)-1], id+"="+row[0])
+		}},
+		"a label that no pod has":   {args: "get pg sample -L team", want: func(_, row []string) bool { return row[len(row)-1] == "-" }},
+		"nodes":                     {args: "get nodes sample -L kubernetes.io/hostname", want: func(header, _ []string) bool { return header[len(header)-1] == "HOSTNAME" }},
+		"a cluster without a label": {args: "get clusters --show-labels", want: func(header, row []string) bool { return header[len(header)-1] == "LABELS" && row[len(row)-1] == "-" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code := g.Run(strings.Fields(tc.args)...)
+			lines := strings.Split(strings.TrimSpace(g.Out.String()), "\n")
+			if code != exit.ExitDone || len(lines) < 2 {
+				t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
+			}
+			for _, line := range lines[1:] {
+				if !tc.want(strings.Fields(lines[0]), strings.Fields(line)) {
+					t.Errorf("%s\n%s", lines[0], line)
+				}
+			}
+		})
+	}
+}
+
+func TestOnlyListsOfObjectsHaveLabels(t *testing.T) {
+	g := commandstest.Up(t)
+	for args, code := range map[string]int{
+		"get pg sample -L a b=c":             exit.ExitUsage,
+		"get processes sample --show-labels": exit.ExitUsage,
+		"get coordinators sample -L team":    exit.ExitUsage,
+		"get pg sample -L a,,b":              exit.ExitUsage,
+	} {
+		t.Run(args, func(t *testing.T) {
+			if got := g.Run(strings.Fields(args)...); got != code {
+				t.Errorf("exit code %d: %s%s", got, &g.Out, &g.Err)
+			}
+		})
+	}
+}

@@ -132,8 +132,8 @@ func (r PollOptions) print(env *session.Env, o format.Flags, seen Output) error 
 		}
 		r.warned[warning] = true
 	}
-	if seen.None != "" && o.IsTable() {
-		env.Logf("%s", seen.None)
+	if none := cmp.Or(seen.None, seen.Printable.None); none != "" && o.IsTable() {
+		env.Logf("%s", none)
 		return nil
 	}
 	return o.Print(env.Out, seen.Printable)

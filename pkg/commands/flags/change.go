@@ -164,9 +164,16 @@ func Format(cmd *cobra.Command, o *format.Flags) {
 	keepFilesFromSteps(cmd)
 }
 
-// Sorting adds --sort-by to a command whose lists are such documents.
+// Sorting adds --sort-by and --field-selector to a command whose lists are such documents, and -L and --show-labels where
+// their items have labels.
 func Sorting(cmd *cobra.Command, o *format.Flags, of list.Document) {
-	by, known := o.Orders(of)
+	by, where, known := o.Orders(of)
+	cmd.Flags().StringVar(where, "field-selector", "", "paths of fields of the items, with the values of those to list: PATH=VALUE or PATH!=VALUE, comma-separated")
+	if _, labeled := of.(list.Labeled); labeled {
+		keys, all := o.Labels()
+		cmd.Flags().StringSliceVarP(keys, "label-columns", "L", nil, "comma-separated keys of labels, each a column of the table")
+		cmd.Flags().BoolVar(all, "show-labels", false, "If true, print all labels as the last column of the table")
+	}
 	cmd.Flags().StringVar(by, "sort-by", "", "path of a field of the items, or title of a column, to sort by, such as .zone or ZONE; items without a value are last")
 	complete.Flag(cmd, "sort-by", known)
 }

@@ -63,6 +63,9 @@ site that cannot be read is a warning, and the exit code is 8.`,
   # Sort by a field, or by a column
   kubectl fdb get pg sample-cluster --sort-by .zone
 
+  # List those of a zone, with labels of their pods
+  kubectl fdb get pg sample-cluster --field-selector zone=zone-a -L foundationdb.org/fdb-process-class
+
   # Choose columns by their titles, and fields of the document by their paths
   kubectl fdb get pg sample-cluster -o custom-columns=ID,CONDITIONS,POD:.pod
 
@@ -117,7 +120,7 @@ func (o groupsOptions) view(ctx context.Context, env *session.Env, key types.Nam
 	if err != nil {
 		return cmdutil.Output{}, err
 	}
-	v := inspect.NewGroupListView(env.Metadata(key), facts)
+	v := inspect.NewGroupListView(env.Metadata(key), facts).Labeled(facts)
 	v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool { return !HasGroup(among, g.ID) })
 	return o.listed(env, v, "no process group of "+key.Name+" matches"), nil
 }
@@ -203,7 +206,7 @@ func (o groupsOptions) viewAll(ctx context.Context, env *session.Env, keep cmdut
 
 // kept returns the process groups that a filter keeps.
 func kept(m inspect.Metadata, facts inspect.Facts, keep cmdutil.GroupFilter) inspect.GroupListView {
-	v := inspect.NewGroupListView(m, facts)
+	v := inspect.NewGroupListView(m, facts).Labeled(facts)
 	v.Items = slices.DeleteFunc(v.Items, func(g inspect.GroupView) bool {
 		return !keep(facts, facts.Cluster.ProcessGroup(v1beta2.ProcessGroupID(g.ID)))
 	})

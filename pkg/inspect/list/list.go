@@ -103,6 +103,12 @@ func over[T any](c Column[T], items []T) Column[int] {
 // Document is a document whose items have declared columns.
 type Document interface{ List() Table }
 
+// Labeled is a document whose items are objects of Kubernetes, or have one.
+type Labeled interface {
+	// Labels are those of the items: nil where they are unknown.
+	Labels() []map[string]string
+}
+
 // Noted is a document with remarks below its list.
 type Noted interface{ Notes() []string }
 

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
+	"path"
+	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
@@ -87,13 +91,80 @@ func Relaxed(path string) string {
 	return "{." + strings.TrimPrefix(path, ".") + "}"
 }
 
-// Listed returns what prints a document whose items have declared columns, in the order of --sort-by. Names are those of the
-// items, in their order.
+// Listed returns what prints a document whose items have declared columns: those that --field-selector selects, in the order
+// of --sort-by. Names are those of the items, in their order.
 func (o Flags) Listed(env *session.Env, v list.Document, names []string) Printable {
+	all := itemCount(v)
+	v, names = o.order.selected(v, names)
 	v, names = o.order.sorted(v, names, o.at(env))
-	return Printable{
+	beside := o.labels.columns(v)
+	p := Printable{
 		Document: v, Names: names, declared: v.List(), at: o.at(env),
-		Table: func(w io.Writer) error { return ui.WriteList(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteList(w, v, o.List(env), beside...) },
+	}
+	if all > 0 && p.declared.Rows == 0 {
+		p.None = "no item has the fields " + o.order.where
+	}
+	return p
+}
+
+// labels are the columns of labels that a list has beside its own, as kubectl's.
+type labels struct {
+	// keys are those of -L: each has a column.
+	keys []string
+	// all has one column with all labels.
+	all bool
+}
+
+// Labels returns where -L and --show-labels belong.
+func (o *Flags) Labels() (keys *[]string, all *bool) { return &o.labels.keys, &o.labels.all }
+
+// check rejects keys that no label has.
+func (l labels) check() error {
+	for _, key := range l.keys {
+		if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+			return exit.Usagef("invalid key of --label-columns %q: %s", key, strings.Join(problems, "; "))
+		}
+	}
+	return nil
+}
+
+// columns returns the columns of labels of a document; none of one whose items have no labels.
+func (l labels) columns(v list.Document) []list.Column[int] {
+	labeled, are := v.(list.Labeled)
+	if !are {
+		return nil
+	}
+	of := labeled.Labels()
+	var columns []list.Column[int]
+	for _, key := range l.keys {
+		columns = append(columns, labelColumn(strings.ToUpper(path.Base(key)), of, func(set map[string]string) string { return set[key] }))
+	}
+	if l.all {
+		columns = append(columns, labelColumn("LABELS", of, func(set map[string]string) string {
+			return strings.Join(slices.Sorted(pairs(set)), ",")
+		}))
+	}
+	return columns
+}
+
+// labelColumn returns a column of labels, of which some items may have none, and others are unknown.
+func labelColumn(title string, of []map[string]string, cell func(map[string]string) string) list.Column[int] {
+	return list.Column[int]{Title: title, Cell: func(_ list.At, i int) list.Cell {
+		if i >= len(of) || of[i] == nil {
+			return list.Known("")
+		}
+		return list.Text(cell(of[i]))
+	}}
+}
+
+func pairs(set map[string]string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for key, value := range set {
+			if !yield(key + "=" + value) {
+				return
+			}
+		}
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/selection"
+
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -19,23 +22,32 @@ import (
 // itemsField is the field of a document with the rows of its list.
 const itemsField = "Items"
 
-// order is that of --sort-by: of a path in an item, or of a column.
+// order is which items a list has, and how they are sorted.
 type order struct {
+	// by is that of --sort-by: a path in an item, or the title of a column.
 	by string
-	// of is an empty document of the list; nil without --sort-by.
+	// where is --field-selector: values of paths in an item.
+	where string
+	// of is an empty document of the list; nil for a command without these flags.
 	of list.Document
 }
 
-// Orders makes lists of such documents sortable: it returns where the title or path to sort by belongs, and the known ones.
-func (o *Flags) Orders(of list.Document) (by *string, known func() []string) {
+// Orders makes lists of such documents sortable: it returns where the title or path to sort by and the selector of
+// fields belong, and the known titles and fields.
+func (o *Flags) Orders(of list.Document) (by, where *string, known func() []string) {
 	o.order.of = of
-	return &o.order.by, o.order.known
+	return &o.order.by, &o.order.where, o.order.known
 }
 
 // known are the titles of columns and the fields of an item.
 func (o order) known() []string {
+	return slices.Concat(o.of.List().Titles(), o.fields())
+}
+
+// fields are the fields of an item.
+func (o order) fields() []string {
 	items, _ := reflect.TypeOf(o.of).FieldByName(itemsField)
-	return slices.Concat(o.of.List().Titles(), schema.Fields(items.Type.Elem()))
+	return schema.Fields(items.Type.Elem())
 }
 
 // column returns the column of a title. No path is one: fields do not begin with capitals.
@@ -48,21 +60,85 @@ func (o order) column(of list.Table) (list.Column[int], bool) {
 
 // check rejects an unknown title or field, and an invalid path.
 func (o order) check() error {
+	if _, err := o.conditions(); err != nil {
+		return err
+	}
 	if o.by == "" {
 		return nil
 	}
 	if _, is := o.column(o.of.List()); is {
 		return nil
 	}
-	if _, err := parsePath(o.by); err != nil {
-		return exit.Usage(fmt.Errorf("invalid path of --sort-by: %w", err))
+	return checkPath("--sort-by", o.by, o.known())
+}
+
+// checkPath rejects an invalid path, and one whose first field is unknown.
+func checkPath(flag, path string, known []string) error {
+	if _, err := parsePath(path); err != nil {
+		return exit.Usage(fmt.Errorf("invalid path of %s: %w", flag, err))
 	}
-	field, _, _ := strings.Cut(strings.TrimLeft(o.by, "{."), ".")
+	field, _, _ := strings.Cut(strings.TrimLeft(path, "{."), ".")
 	field, _, _ = strings.Cut(strings.TrimSuffix(field, "}"), "[")
-	if known := o.known(); field != "" && !slices.Contains(known, field) {
-		return session.Unknown("field of --sort-by", field, known)
+	if field != "" && !slices.Contains(known, field) {
+		return session.Unknown("field of "+flag, field, known)
 	}
 	return nil
+}
+
+// conditions returns those of --field-selector, in kubectl's form: PATH=VALUE, PATH==VALUE and PATH!=VALUE, all of which hold.
+func (o order) conditions() (fields.Requirements, error) {
+	selector, err := fields.ParseSelector(o.where)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("invalid --field-selector: %w", err))
+	}
+	conditions := selector.Requirements()
+	for _, c := range conditions {
+		if err := checkPath("--field-selector", c.Field, o.fields()); err != nil {
+			return nil, err
+		}
+	}
+	return conditions, nil
+}
+
+// selected returns a document with the items that --field-selector selects, and their names.
+func (o order) selected(v list.Document, names []string) (list.Document, []string) {
+	conditions, err := o.conditions()
+	if err != nil || len(conditions) == 0 {
+		return v, names // check reports it
+	}
+	var rows []int
+	for i, item := range itemsOf(v) {
+		if !slices.ContainsFunc(conditions, func(c fields.Requirement) bool { return !holds(c, item) }) {
+			rows = append(rows, i)
+		}
+	}
+	return withItems(v, rows), permuted(names, rows)
+}
+
+// holds reports whether an item meets a condition. Of a path to several values, = requires one of them and != none;
+// a field without a value has none.
+func holds(c fields.Requirement, item any) bool {
+	equal := slices.ContainsFunc(valuesAt(c.Field, item), func(value any) bool { return fmt.Sprint(value) == c.Value })
+	return equal == (c.Operator != selection.NotEquals)
+}
+
+// valuesAt returns the values of a path in an item, without those that are absent or null.
+func valuesAt(path string, item any) []any {
+	parsed, err := parsePath(path)
+	if err != nil {
+		return nil
+	}
+	found, err := parsed.FindResults(item)
+	if err != nil { // a path may lead to an element that this item does not have
+		return nil
+	}
+	var values []any
+	for _, value := range slices.Concat(found...) {
+		if value.IsValid() && value.Interface() != nil {
+			values = append(values, value.Interface())
+		}
+	}
+	return values
 }
 
 // sorted returns a document and the names of its items in the order.
@@ -88,15 +164,9 @@ func (o order) keys(v list.Document, at list.At) []any {
 		}
 		return keys
 	}
-	items := itemsOf(v)
-	path, err := parsePath(o.by)
-	if err != nil {
-		return keys // check reports it
-	}
-	for i := range keys {
-		// A path may lead to an element that this item does not have.
-		if found, err := path.FindResults(items[i]); err == nil && len(found) > 0 && len(found[0]) > 0 && found[0][0].IsValid() {
-			keys[i] = found[0][0].Interface()
+	for i, item := range itemsOf(v) {
+		if values := valuesAt(o.by, item); len(values) > 0 {
+			keys[i] = values[0]
 		}
 	}
 	return keys
@@ -189,7 +259,7 @@ func withItems(v list.Document, rows []int) list.Document {
 }
 
 func permuted(names []string, rows []int) []string {
-	if len(names) != len(rows) {
+	if len(names) < len(rows) {
 		return names
 	}
 	in := make([]string, len(rows))

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 )
 
 func TestValuesAreSortedByWhatTheyMeanAndAbsentOnesAreLast(t *testing.T) {
@@ -21,6 +24,28 @@ func TestValuesAreSortedByWhatTheyMeanAndAbsentOnesAreLast(t *testing.T) {
 			slices.SortStableFunc(got, compareValues)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestUnknownLabelsAreNotMissingOnes(t *testing.T) {
+	v := inspect.NodeListView{Items: []inspect.NodeView{{Name: "read", Labels: map[string]string{"team": "a", "app": "b"}}, {Name: "bare", Labels: map[string]string{}}, {Name: "hidden"}}}
+	for name, tc := range map[string]struct {
+		of   labels
+		want []string
+	}{
+		"one label":  {labels{keys: []string{"example.com/team"}}, []string{"-", "-", "?"}},
+		"its value":  {labels{keys: []string{"team"}}, []string{"a", "-", "?"}},
+		"all labels": {labels{all: true}, []string{"app=b,team=a", "-", "?"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for i := range v.Items {
+				got = append(got, tc.of.columns(v)[0].Cell(list.At{}, i).Text)
+			}
+			if !slices.Equal(got, tc.want) {
+				t.Errorf("%q, not %q", got, tc.want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,7 +29,8 @@ type Flags struct {
 	// Own are formats of this command only.
 	Own []string
 
-	order order
+	order  order
+	labels labels
 }
 
 var (
@@ -61,7 +63,7 @@ func OfFiles() []string {
 
 // Check rejects invalid formats and orders before anything is read.
 func (o Flags) Check() error {
-	if err := o.order.check(); err != nil {
+	if err := errors.Join(o.order.check(), o.labels.check()); err != nil {
 		return err
 	}
 	kind, given, _ := strings.Cut(o.Format, "=")
@@ -128,6 +130,8 @@ type Printable struct {
 	// Names are those of -o name, in a list one of each item: empty for one that has none.
 	Names []string
 	Table func(w io.Writer) error
+	// None is printed instead of a table without rows; empty for one with rows.
+	None string
 	// Stream is true for a document that is followed by others of its kind.
 	Stream bool
 
