@@ -233,8 +233,8 @@ func withoutDatabase(cluster string, f Facts, command func(words ...string) stri
 	steps = moreSpace(f.Outage)
 	switch f.Outage.RecoveryState {
 	case stateRecruiting:
-		steps = append(steps, enlarge(f),
-			"create them, which needs no database: "+command("reconcile", cluster),
+		steps = append(steps,
+			"if too many processes were excluded, add process groups that are not, each on a node of its own, which needs no database: "+command(enlarge(f, cluster)...),
 			"then end the exclusions that were a mistake: "+command("include", cluster, "--all"),
 			"neither include nor configure exclude= of fdbcli ends an exclusion before: include needs an available database, and configure exclude= only adds exclusions")
 	case stateLockingState, stateLockingLogs:
@@ -252,9 +252,9 @@ func withoutDatabase(cluster string, f Facts, command func(words ...string) stri
 	return append(steps, "verify the result: "+command("recover", "verify", cluster, "--wait"))
 }
 
-// enlarge returns how many process groups make the database able to recruit again without those that are
+// enlarge returns the command after which there are so many process groups that they make the database able to recruit again without those that are
 // excluded: logs in as many fault domains as the redundancy mode requires, and a stateless one.
-func enlarge(f Facts) string {
+func enlarge(f Facts, cluster string) []string {
 	count := func(class string) (n int) {
 		for _, g := range f.Groups {
 			if g.Class == class {
@@ -264,7 +264,11 @@ func enlarge(f Facts) string {
 		return n
 	}
 	logs, stateless := count("log"), count("stateless")
-	return fmt.Sprintf("if too many processes were excluded, add process groups that are not, each on a node of its own: raise spec.processCounts.log from %d to %d, and stateless from %d to %d", logs, logs+max(1, f.Outage.Replicas), stateless, stateless+1)
+	return []string{
+		"reconcile", cluster,
+		"--set", fmt.Sprintf("processCounts.log=%d", logs+max(1, f.Outage.Replicas)),
+		"--set", fmt.Sprintf("processCounts.stateless=%d", stateless+1),
+	}
 }
 
 // manual returns what to do where recover apply does nothing, in order.

@@ -137,8 +137,8 @@ func TestTheRecoveryPlanOfADatabaseThatIsDownDependsOnItsState(t *testing.T) {
 		lost, steps, never string
 		obstacle           string
 	}{
-		"too few processes to recruit":  {state: "recruiting_transaction_servers", lost: "nothing, as long as no volume is deleted", steps: "raise spec.processCounts.log from 4 to 6, and stateless from 1 to 2"},
-		"include comes last":            {state: "recruiting_transaction_servers", lost: "nothing", steps: "kubectl fdb reconcile sample; then end the exclusions that were a mistake: kubectl fdb include sample --all"},
+		"too few processes to recruit":  {state: "recruiting_transaction_servers", lost: "nothing, as long as no volume is deleted", steps: "which needs no database: kubectl fdb reconcile sample --set processCounts.log=6 --set processCounts.stateless=2"},
+		"include comes last":            {state: "recruiting_transaction_servers", lost: "nothing", steps: "--set processCounts.stateless=2; then end the exclusions that were a mistake: kubectl fdb include sample --all"},
 		"logs that do not answer":       {state: "locking_coordinated_state", lost: "else all commits since the last backup", steps: "bring the pods of all log process groups back", never: "include"},
 		"the state that is named so":    {state: "locking_old_transaction_servers", lost: "else all commits since the last backup", steps: "bring the pods of all log process groups back", never: "include"},
 		"coordinators without a state":  {state: "configuration_never_created", lost: "the database, if it is configured again", steps: "do not configure the database", never: "reconcile"},

@@ -62,7 +62,7 @@ var journeys = map[string]journey{
 		prepare: demo,
 		prints:  true,
 		codes: map[string][]int{
-			plan: {0, 1, 1},
+			plan: {0}, plan + " --set processCounts.storage=5": {1}, plan + " --unset processCounts": {1},
 			"kubectl fdb reconcile sample-cluster < /dev/null": {asksAUser},
 		},
 		leaveOut: map[string]string{
@@ -89,7 +89,8 @@ var journeys = map[string]journey{
 	"docs/backup.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			plan + " --with-backups":                                              {no},
+			"kubectl fdb plan -f manifests/examples/sandbox-backup.yaml":          {no},
+			"kubectl fdb plan -f restore.yaml":                                    {no},
 			"kubectl fdb backup describe nightly":                                 {0, no},
 			"kubectl fdb backup delete nightly --dry-run -o json > deletion.json": {no},
 		},
@@ -180,6 +181,7 @@ var journeys = map[string]journey{
 		codes: map[string][]int{
 			plan + " --set 'processes.general.customParameters=[knob_min_available_space_ratio=0.01]'":                            {1},
 			plan + " --set 'processes.storage.podTemplate.spec.containers=[{name: foundationdb, env: [{name: TZ, value: UTC}]}]'": {1},
+			plan + " --set automationOptions.podUpdateStrategy=Delete --set 'mainContainer.imageConfigs=[{baseImage: registry.example.com/mirror/fdb-kubernetes-monitor}]' --set 'sidecarContainer.imageConfigs=[{baseImage: registry.example.com/mirror/fdb-kubernetes-monitor}]'": {1},
 		},
 	},
 	"docs/transport.md": {
@@ -199,9 +201,9 @@ var journeys = map[string]journey{
 			t.Helper()
 			up(counts+quick+allAtOnce)(t, p)
 			certificate(t, p.dir)
-			p.writeFile(t, "tls-certificates.yaml")
+			p.manifestWith(t, "sample-cluster.yaml", counts+quick+allAtOnce)
 		},
-		codes: map[string][]int{plan: {1}, plan + " --set mainContainer.enableTls=true": {1}},
+		codes: map[string][]int{"kubectl fdb plan -f sample-cluster.yaml": {1}, plan + " --set mainContainer.enableTls=true": {1}},
 	},
 	"docs/taints.md": {prepare: onANodeToBeEmptied},
 	"docs/node-maintenance.md": {
@@ -228,15 +230,16 @@ var journeys = map[string]journey{
 	"docs/why.md": {
 		prepare: up(counts),
 		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster --yes":                             {waits, waits},
-			"kubectl fdb why sample-cluster":                                         {0, no, no},
-			"kubectl fdb why sample-cluster storage-66564":                           {no},
-			"kubectl fdb why sample-cluster -o json":                                 {no},
-			"kubectl fdb why sample-cluster -o wide":                                 {no},
-			"kubectl fdb can delete sample-cluster pod/sample-cluster-storage-67438": {no},
+			"kubectl fdb reconcile sample-cluster --set 'buggify.noSchedule=[storage-30166]' --yes": {waits},
+			"kubectl fdb reconcile sample-cluster --yes":                                            {waits},
+			"kubectl fdb why sample-cluster":                                                        {0, no, no},
+			"kubectl fdb why sample-cluster storage-66564":                                          {no},
+			"kubectl fdb why sample-cluster -o json":                                                {no},
+			"kubectl fdb why sample-cluster -o wide":                                                {no},
+			"kubectl fdb can delete sample-cluster pod/sample-cluster-storage-67438":                {no},
 		},
 	},
-	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{plan: {1}}},
+	"docs/regions.md": {prepare: twoDataCenters, codes: map[string][]int{"kubectl fdb plan -f sample-clusters.yaml": {1}}},
 	"docs/dashboard.md": {
 		prepare: up(counts),
 		instead: []string{"timeout 10 ", "timeout 60 "}, // a recording needs one frame
@@ -393,8 +396,21 @@ func up(more string) func(*testing.T, *walk) {
 func withAManifest(t *testing.T, p *walk) {
 	t.Helper()
 	up(counts)(t, p)
-	manifest := cluster("sample-cluster", strings.Replace(counts, "storage: 3", "storage: 4", 1))
-	if err := os.WriteFile(filepath.Join(p.dir, "sample-cluster.yaml"), []byte(manifest), 0o600); err != nil {
+	p.write(t, "sample-cluster.yaml", cluster("sample-cluster", strings.Replace(counts, "storage: 3", "storage: 4", 1)))
+}
+
+// manifestWith writes the manifest of the cluster of a page with what the page shows of that file.
+func (p *walk) manifestWith(t *testing.T, name, more string) {
+	t.Helper()
+	p.writeFile(t, name)
+	p.write(t, "before.yaml", cluster("sample-cluster", more))
+	p.must(t, "kubectl patch --local -f before.yaml --type merge --patch-file "+name+" -o yaml > after.yaml && mv after.yaml "+name)
+}
+
+// write writes a file of the reader.
+func (p *walk) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -405,9 +421,7 @@ func upWithMemory(t *testing.T, p *walk) {
 	t.Helper()
 	const requests = "requests: {cpu: 10m, memory: 16Mi}"
 	manifest := strings.Replace(cluster("sample-cluster", counts), requests, requests+", limits: {memory: 8Gi}", 1)
-	if err := os.WriteFile(filepath.Join(p.dir, "sample-cluster.yaml"), []byte(manifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	p.write(t, "sample-cluster.yaml", manifest)
 	apply(t, p.ns, manifest)
 	p.must(t, fmt.Sprintf(bringUp, "sample-cluster"))
 }
@@ -430,10 +444,15 @@ dataCenter: %[1]s
 processGroupIDPrefix: %[1]s
 databaseConfiguration: {usable_regions: 1, regions: [{datacenters: [{id: dc1, priority: 1}]}]}
 `
-	up(fmt.Sprintf(common, "dc1"))(t, p)
+	first := fmt.Sprintf(common, "dc1")
+	up(first)(t, p)
 	connection := p.must(t, "kubectl get fdb sample-cluster -o 'jsonpath={.status.connectionString}'")
-	apply(t, p.ns, cluster("sample-cluster-dc2", fmt.Sprintf(common, "dc2")+"seedConnectionString: "+connection+"\n"))
+	second := fmt.Sprintf(common, "dc2") + "seedConnectionString: " + connection + "\n"
+	apply(t, p.ns, cluster("sample-cluster-dc2", second))
 	p.must(t, fmt.Sprintf(bringUp, "sample-cluster-dc2"))
+	both := cluster("sample-cluster", first) + "\n---\n" + cluster("sample-cluster-dc2", second)
+	p.write(t, "sample-clusters.yaml", strings.ReplaceAll(both, "{usable_regions: 1, regions: [{datacenters: [{id: dc1, priority: 1}]}]}",
+		"{usable_regions: 2, regions: [{datacenters: [{id: dc1, priority: 1}]}, {datacenters: [{id: dc2, priority: 0}]}]}"))
 }
 
 // onANodeToBeEmptied makes a cluster that leaves tainted nodes at once, on one that the page

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,8 +147,14 @@ func TestADeletedResourceIsRebuiltFromItsPods(t *testing.T) {
 			t.Errorf("no %q in %s", part, manifest.stdout)
 		}
 	}
-	apply(t, ns, manifest.stdout)
-	want(t, fdb(t, "reconcile", "c", "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte(manifest.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := fdb(t, "plan", "-f", file, "-n", ns)
+	t.Log(r.stdout, r.stderr)
+	want(t, r, 1)
+	want(t, fdb(t, "reconcile", "-f", file, "-n", ns, "--yes", "--wait", "--timeout", patience), 0)
 	if after := kubectl(t, "get", "pods", "-n", ns, "-o", "jsonpath={.items[*].metadata.uid}"); after != before {
 		t.Errorf("pods %s, and were %s", after, before)
 	}

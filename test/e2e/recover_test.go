@@ -188,7 +188,7 @@ func TestRecoverPlanRestoresADatabaseDownFromTooManyExclusions(t *testing.T) {
 	planned := func() bool {
 		r = fdb(t, "recover", "plan", "c", "-n", ns)
 		return r.code == 4 && strings.Contains(r.stdout, "recruiting_transaction_servers") &&
-			strings.Contains(r.stdout, "raise spec.processCounts.log from 4 to 6, and stateless from 2 to 3")
+			strings.Contains(r.stdout, "kubectl fdb reconcile c --set processCounts.log=6 --set processCounts.stateless=3")
 	}
 	for end := time.Now().Add(stall); !planned() && time.Now().Before(end); {
 		time.Sleep(2 * time.Second)
@@ -196,8 +196,8 @@ func TestRecoverPlanRestoresADatabaseDownFromTooManyExclusions(t *testing.T) {
 	if !planned() {
 		t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
-	kubectl(t, "patch", "foundationdbcluster", "c", "-n", ns, "--type", "merge", "-p", `{"spec":{"processCounts":{"log":6,"stateless":3}}}`)
-	fdb(t, "reconcile", "c", "-n", ns, "--yes", "--timeout", "2m") // the exclusions are still in place
+	r = fdb(t, "reconcile", "c", "-n", ns, "--set", "processCounts.log=6", "--set", "processCounts.stateless=3", "--yes", "--timeout", "2m")
+	t.Log(r.stdout, r.stderr) // the exclusions are still in place
 	for end := time.Now().Add(stall); time.Now().Before(end); {
 		if r = fdb(t, "cli", "c", "-n", ns, "--", "get marker"); r.code == 0 && strings.Contains(r.stdout, "4711") {
 			disksFill(t, ns)

@@ -313,9 +313,7 @@ func (p *walk) writeFile(t *testing.T, name string) {
 	t.Helper()
 	for _, m := range fence.FindAllStringSubmatch(p.text(t), -1) {
 		if strings.HasPrefix(m[2], "# "+name+"\n") {
-			if err := os.WriteFile(filepath.Join(p.dir, name), []byte(m[2]), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			p.write(t, name, m[2])
 			return
 		}
 	}
