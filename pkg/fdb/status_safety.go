@@ -251,3 +251,25 @@ func (s *Status) anyRole() bool {
 	}
 	return false
 }
+
+// StaleAfter is for how long a database may answer with status documents of the same time: they have it in whole
+// seconds, and each is created for its request.
+const StaleAfter = 5 * time.Second
+
+// Staleness notices a database that answers with the same status document in every read. Such a document shows
+// nothing of what was done since: what is restarted because of it would be restarted again.
+type Staleness struct {
+	created, since time.Time
+}
+
+// Of returns for how long the time of the documents had not changed when the read of one began. It is 0 for a document
+// that has another time than the one before, or none. Only equal times count: a cluster controller on another machine may
+// have a clock that is behind. And the end of a read does not count: it may come long after the document was created.
+func (s *Staleness) Of(status *Status, began, ended time.Time) time.Duration {
+	created, reported := status.Time()
+	if !reported || !created.Equal(s.created) {
+		*s = Staleness{created, ended}
+		return 0
+	}
+	return max(0, began.Sub(s.since))
+}

@@ -48,7 +48,7 @@ var invariants = slices.Concat(keptInvariants, []invariant{
 	{"ends-volume", "no pod goes down by our hand whose volume ends with it and is needed", beforeAction, endsVolume},
 	{"excludes-without-replacement", "no live process is excluded without its replacement", beforeAction, excludesWithoutReplacement},
 	{"follows-a-recovery", "nothing is excluded within 2 minutes after a recovery, or included within 10", beforeAction, followsARecovery},
-	{"excludes-beside-one-that-may-report", "nothing is excluded beside a process of its class that ended by itself and may report again", beforeAction, excludesBesideOneThatMayReport},
+	{"excludes-beside-one-that-may-report", "nothing is excluded beside a process of its class that ended a moment ago and may report again", beforeAction, excludesBesideOneThatMayReport},
 	{"creates-without-owner", "every object that is created is owned by its cluster", beforeAction, createsWithoutOwner},
 	{"reduces-replicas", "no data has fewer replicas than promised because of us", afterAction, reducesReplicas},
 	{"deletes-what-is-needed", "nothing is deleted for good that the database needs", afterAction, deletesWhatIsNeeded},

@@ -218,7 +218,7 @@ func TestEveryInvariantCanFail(t *testing.T) {
 			}),
 		},
 		"a group is excluded by a clock that is 20 minutes ahead": {
-			"nothing is excluded beside a process of its class that ended by itself and may report again", (*History).oneMarkedOneDead,
+			"nothing is excluded beside a process of its class that ended a moment ago and may report again", (*History).oneMarkedOneDead,
 			mutation{stages: ahead(plan.StageExcludeInstances, 20*time.Minute)},
 		},
 		"a service is created without its owner": {

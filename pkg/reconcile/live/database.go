@@ -36,6 +36,7 @@ type database struct {
 	foreign map[string]bool    // the pods in which fdbcli reached another database
 	latest  statusRead         // the status document read last, since this run holds the Lease
 	session *admin.ReadSession // reads while it is kept open; nil otherwise
+	times   fdb.Staleness      // of the status documents of this run
 }
 
 // readDatabase reads the status document. An unreachable database is a fact that stages decide
@@ -58,7 +59,10 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 		facts.NotQueried = none.why
 		return facts, nil
 	}
-	var status *fdb.Status
+	var (
+		status *fdb.Status
+		began  time.Time
+	)
 	if err == nil && inPods != nil && endsNoStatus(c) {
 		facts.DataDirs, err = d.readDataDirs(asking, c, pods, inPods)
 		if ctx.Err() == nil && err == nil && !facts.DataDirs.MayExist(c) {
@@ -71,6 +75,7 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	}
 	if err == nil {
 		d.awaitWorkers(asking, c, inPods)
+		began = d.Clock.Now().UTC()
 		status, err = cli.Status(asking)
 	}
 	if err := Interrupted(ctx); err != nil {
@@ -88,12 +93,21 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 	case isOfAnother(c, status): // its connection string is not shown: it grants access
 		d.leaveAnother()
 		facts.Unreachable = "the status document is of another database"
+	case d.isStale(status, began, facts.AsOf):
+		facts.Unreachable = plan.StaleDocument
 	default:
 		facts.Status = status
 		d.rememberBinary(inPods)
 		d.rememberStatus(status)
 	}
 	return facts, nil
+}
+
+// isStale reports whether the database answers with the same document in every read.
+func (d *database) isStale(status *fdb.Status, began, ended time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.times.Of(status, began, ended) > fdb.StaleAfter
 }
 
 func whyIncomplete(s *fdb.Status) string {

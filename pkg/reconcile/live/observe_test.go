@@ -68,6 +68,24 @@ func TestEachFacetIsObserved(t *testing.T) {
 	}
 }
 
+func TestADatabaseThatRepeatsItsDocumentIsUnreachable(t *testing.T) {
+	f := settled(t)
+	f.nodes.FDB.Databases()[0].SetFaults(fdbsim.Faults{StaleStatus: true})
+	for _, tc := range []struct {
+		after time.Duration
+		stale bool
+	}{{0, false}, {fdb.StaleAfter - time.Second, false}, {2 * time.Second, true}, {time.Hour, true}} {
+		f.tick(tc.after)
+		if d := f.observe(plan.Database).Database; (d.Unreachable == plan.StaleDocument) != tc.stale || (d.Status == nil) != tc.stale {
+			t.Errorf("%s later: %q", tc.after, d.Unreachable)
+		}
+	}
+	f.nodes.FDB.Databases()[0].SetFaults(fdbsim.Faults{})
+	if d := f.observe(plan.Database).Database; d.Status == nil {
+		t.Errorf("no answer once the document changes: %s", d.Unreachable)
+	}
+}
+
 func TestOnlyTheRequestedFacetIsReadAgain(t *testing.T) {
 	f := settled(t)
 	tests := map[plan.Facet][]string{

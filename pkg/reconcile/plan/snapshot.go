@@ -153,6 +153,9 @@ type DatabaseFacts struct {
 	AsOf time.Time
 }
 
+// StaleDocument is why a document that does not change any more counts as no answer, see [fdb.Staleness].
+const StaleDocument = "the status document is stale: the database returns the same one, of the same time, in every read"
+
 // DataDirs are the data directories of the running pods of a cluster.
 type DataDirs struct {
 	// Pods are what was read, by name of the pod.

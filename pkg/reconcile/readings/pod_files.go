@@ -179,7 +179,7 @@ func NeverStarted(pod *corev1.Pod) bool {
 		return false
 	}
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
-		return c.Name == v1beta2.ContainerMain && (c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil || c.RestartCount > 0)
+		return c.Name == v1beta2.ContainerMain && hasStarted(c)
 	})
 }
 
@@ -229,6 +229,44 @@ func NoNodeFits(pod *corev1.Pod) string {
 // MustBeCorrected reports whether a container waits for what time does not resolve.
 func MustBeCorrected(w *corev1.ContainerStateWaiting) bool {
 	return imageReasons[w.Reason]
+}
+
+// sharedReasons are those of a container that a pod with the same spec would share, with whether its image is the
+// cause. A kubelet that repeats an attempt to pull has ErrImagePull for a moment each time.
+var sharedReasons = map[string]bool{
+	"CreateContainerConfigError": false,
+	"ErrImagePull":               true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true, "ImageInspectError": true,
+}
+
+// FailsAnywhere describes why a pod does not start if one with the same spec would not start either, on whatever node:
+// a container refers to what does not exist, or no pod of the cluster has ever started its image. Empty otherwise.
+func FailsAnywhere(s plan.Snapshot, pod *corev1.Pod) string {
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		w := c.State.Waiting
+		if w == nil {
+			continue
+		}
+		if ofImage, shared := sharedReasons[w.Reason]; shared && (!ofImage || !wasPulled(s, ImageOf(pod, c))) {
+			return fmt.Sprintf("pod %s cannot start container %s: %s, image %s", pod.Name, c.Name, w.Reason, ImageOf(pod, c))
+		}
+	}
+	return ""
+}
+
+// wasPulled reports whether a pod of the cluster has started a container of an image.
+func wasPulled(s plan.Snapshot, image string) bool {
+	for _, pod := range s.Pods {
+		for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if ImageOf(pod, c) == image && hasStarted(c) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasStarted(c corev1.ContainerStatus) bool {
+	return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil || c.RestartCount > 0
 }
 
 // ImageOf returns the image that the spec of a pod names for a container.

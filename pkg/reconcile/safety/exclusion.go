@@ -78,6 +78,9 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		if missing && s.Now.Sub(since) < missingLimit {
 			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
 		}
+		if !missing && isNotReporting(s, g) && justStartedPod(s, g) { // the condition follows
+			return nil, fmt.Sprintf("%s does not report, and its pod started less than %s ago", g.ProcessGroupID, missingLimit)
+		}
 		// A group that should stay and was excluded by other means receives no data, even
 		// while only the exclusions themselves show that. One that is marked is among those that
 		// drain, unless the spec keeps it: then it counts in neither.

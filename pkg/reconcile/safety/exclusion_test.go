@@ -287,6 +287,27 @@ func TestARecentlyMissingProcessBlocksExclusionsOfItsClass(t *testing.T) {
 	}
 }
 
+// The condition of a process that a pass took down a moment ago is recorded by a later pass.
+func TestAPodThatJustStartedBlocksExclusionsOfItsClassUntilItReports(t *testing.T) {
+	for age, blocks := range map[time.Duration]bool{4 * time.Minute: true, 6 * time.Minute: false} {
+		s := draining(t)
+		g := s.Groups()[2]
+		s.Pods = map[string]*corev1.Pod{g.PodName(s.Cluster): {ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-age))}}}
+		before, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, -1)
+		if !check.OK {
+			t.Errorf("%s while %s reports", check.Evidence, g.ProcessGroupID)
+		}
+		maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
+		want := before - 1
+		if blocks {
+			want = 0
+		}
+		if budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, -1); budget != want || strings.Contains(check.Evidence, "its pod started") != blocks {
+			t.Errorf("budget %d (%s) while the pod of %s started %s ago, want %d", budget, check.Evidence, g.ProcessGroupID, age, want)
+		}
+	}
+}
+
 // Without a pod there is no condition about processes, so only the missing pod is on record.
 func TestAMissingPodBlocksExclusionsForFiveMinutes(t *testing.T) {
 	for age, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
@@ -325,6 +346,7 @@ func TestANewlyExcludedGroupReducesTheExclusionBudget(t *testing.T) {
 // A zone under maintenance is expected to be away: its groups have no condition for that.
 func TestAGroupNotReportingWithoutAConditionIsNotCountedAsUp(t *testing.T) {
 	s := draining(t)
+	s.Pods = map[string]*corev1.Pod{s.Groups()[2].PodName(s.Cluster): {ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-time.Hour))}}}
 	before, _ := ExclusionBudget(s, v1beta2.ProcessClassStorage, 0)
 	id := string(s.Groups()[2].ProcessGroupID)
 	maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == id })

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/internal/fdbsim/locked"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
@@ -112,6 +113,8 @@ type Cluster struct {
 	nodesUnread   bool
 	// failing are the names of observed pods that do not start.
 	failing map[string]bool
+	// times are those of the status documents that were read.
+	times fdb.Staleness
 	// badImages are the images that cannot be pulled.
 	badImages map[string]bool
 	// sixFirst is true where the first address of a pod is one of IPv6.

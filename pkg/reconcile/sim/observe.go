@@ -159,9 +159,13 @@ func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
 	if w.Resource.Status.ConnectionString == "" {
 		return plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}
+	began := w.ownTime()
 	status, err := w.findVersion(ctx)
 	if err != nil {
 		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
+	}
+	if w.times.Of(status, began, w.ownTime()) > fdb.StaleAfter {
+		return plan.DatabaseFacts{Unreachable: plan.StaleDocument, AsOf: w.ownTime()}
 	}
 	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
 }

@@ -21,9 +21,12 @@ import (
 // another protocol: processes that start then use that version, and join once all others
 // restart in it. A replacement could not join sooner than what it replaces, and would soon
 // count as failed itself, continuously.
+//
+// Nor does the operator ask whether a replacement would start: with an image that cannot be pulled it replaces one
+// group after another, without end.
 var ReplaceFailedPods = WithSuccessors(plan.Stage{
 	Name:  plan.StageReplaceFailedPods,
-	Reads: plan.ClusterResource | plan.Database,
+	Reads: plan.ClusterResource | plan.Database | plan.Pods,
 	Decide: func(s plan.Snapshot) plan.Decision {
 		c := s.Cluster
 		if !replacesFailed(c) {
@@ -47,8 +50,12 @@ var ReplaceFailedPods = WithSuccessors(plan.Stage{
 					"if one of them blocks the upgrade, replace it manually or revert spec.version", readings.SomeOf(readings.IDsOf(failed)), c.RunningVersion(), c.Spec.Version)}
 			return d
 		}
+		failed, hopeless := splitHopeless(s, failed)
 		now, later := withinReplacementBudget(s, failed)
 		d := taints.decision()
+		if len(hopeless) > 0 {
+			d.Hold = replacementsFail(s, hopeless)
+		}
 		if len(now) > 0 {
 			d.Why = whyFailed(c, taints)
 			d.Actions = []plan.Action{plan.MarkForRemoval{Groups: now, At: s.Now}}
@@ -63,6 +70,27 @@ var ReplaceFailedPods = WithSuccessors(plan.Stage{
 		return d
 	},
 })
+
+// splitHopeless splits off the groups whose pods do not start for a reason that their replacements would share.
+func splitHopeless(s plan.Snapshot, failed []*v1beta2.ProcessGroupStatus) (rest, hopeless []*v1beta2.ProcessGroupStatus) {
+	for _, g := range failed {
+		if pod := s.Pod(g); pod != nil && readings.FailsAnywhere(s, pod) != "" {
+			hopeless = append(hopeless, g)
+			continue
+		}
+		rest = append(rest, g)
+	}
+	return rest, hopeless
+}
+
+// replacementsFail is the wait for a correction of the spec.
+func replacementsFail(s plan.Snapshot, hopeless []*v1beta2.ProcessGroupStatus) *plan.Hold {
+	ids := readings.IDsOf(hopeless)
+	return &plan.Hold{
+		Code: plan.HoldNotReporting, Manual: true, Subjects: phrase.Strings(ids), Detail: readings.FailsAnywhere(s, s.Pod(hopeless[0])),
+		Reason: fmt.Sprintf("%s failed for too long and %s not replaced: a replacement would not start either; correct the spec", readings.SomeOf(ids), phrase.Is(len(ids))),
+	}
+}
 
 // replacesFailed reports whether failed groups are replaced at all.
 func replacesFailed(c *v1beta2.FoundationDBCluster) bool {

@@ -1,11 +1,13 @@
 package replacements
 
 import (
+	"cmp"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -23,6 +25,20 @@ func TestReplaceFailedPods(t *testing.T) {
 		return func(s *plan.Snapshot) {
 			for _, edit := range edits {
 				edit(s)
+			}
+		}
+	}
+	waits := func(id int, reason, image string) func(*plan.Snapshot) {
+		return func(s *plan.Snapshot) {
+			for name, pod := range s.Pods { // all others run
+				pod = pod.DeepCopy()
+				state := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+				if name == s.Groups()[id].PodName(s.Cluster) {
+					state = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
+					pod.Spec.Containers[0].Image = cmp.Or(image, pod.Spec.Containers[0].Image)
+				}
+				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: state}}
+				s.Pods[name] = pod
 			}
 		}
 	}
@@ -68,6 +84,25 @@ func TestReplaceFailedPods(t *testing.T) {
 		"replaces nothing while the database goes to another protocol, which a replacement speaks already": {
 			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }),
 			Holds: "none is replaced during the upgrade from version 7.3.79 to 7.4.6",
+		},
+		"replaces nothing whose image no pod of the cluster has ever started": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), waits(13, "ImagePullBackOff", "fdb:typo")), Holds: "storage-114 failed for too long and is not replaced",
+		},
+		"replaces nothing between two attempts to pull an image": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), waits(13, "ErrImagePull", "fdb:typo")), Holds: "storage-114 failed for too long and is not replaced",
+		},
+		"replaces nothing whose configuration refers to what does not exist": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), waits(13, "CreateContainerConfigError", "")), Holds: "a replacement would not start either",
+		},
+		"replaces what cannot pull an image that other pods run": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), waits(13, "ImagePullBackOff", "")), Does: []string{"mark for removal: storage-114"},
+		},
+		"replaces what crashes": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), waits(13, "CrashLoopBackOff", "")), Does: []string{"mark for removal: storage-114"},
+		},
+		"replaces the others beside one that would fail again": {
+			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), failed(14, 3*time.Hour), waits(13, "ImagePullBackOff", "fdb:typo")),
+			Does: []string{"mark for removal: storage-115"}, Holds: "storage-114 failed for too long and is not replaced",
 		},
 		"replaces no group without a trace while something is missing": {
 			From: stagestest.HealthyCluster, Given: both(failed(13, 3*time.Hour), func(s *plan.Snapshot) {
