@@ -47,15 +47,8 @@ func (r *ReconcilingFeed) Follow(ctx context.Context, cluster string, send func(
 func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tui.Entry)) {
 	env := r.Actions.env.Beside(&capturedOutput{})
 	env.Observer = r.Actions.observer(env, tui.Ask{Cluster: cluster}, send)
-	ctx, stop := untilLeft(left)
-	defer stop()
 	key := types.NamespacedName{Namespace: r.Actions.namespace, Name: cluster}
-	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync, Telemetry: flags.Telemetry}}
-	list, err := o.Stages()
-	if err == nil {
-		change := apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(cluster), Stages: list, Permissions: o.Permissions()}
-		err = reconcile.Guarded(func() error { return apply.WatchOver(ctx, env, key, change, o.WatchFlags) })
-	}
+	err := reconcile.Guarded(func() error { return r.passes(left, env, key) })
 	interrupted := new(*exit.InterruptedError)
 	if err == nil || errors.As(err, interrupted) {
 		return
@@ -64,6 +57,18 @@ func (r *ReconcilingFeed) run(left context.Context, cluster string, send func(tu
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err = err
+}
+
+func (r *ReconcilingFeed) passes(left context.Context, env *session.Env, key types.NamespacedName) error {
+	ctx, stop := untilLeft(left)
+	defer stop()
+	o := apply.ReconcileOptions{ChangeFlags: screenFlags(), WatchFlags: apply.WatchFlags{Watch: true, Resync: pace.DefaultResync, Telemetry: flags.Telemetry}}
+	list, err := o.Stages()
+	if err != nil {
+		return err
+	}
+	change := apply.Change{ChangeFlags: o.ChangeFlags, Args: o.Args(key.Name), Stages: list, Permissions: o.Permissions()}
+	return apply.WatchOver(ctx, env, key, change, o.WatchFlags)
 }
 
 // End returns why passes ended before the user quit; nil if they did not.
