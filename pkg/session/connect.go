@@ -39,6 +39,10 @@ import (
 // concurrency themselves, and the API server throttles clients that send too many requests.
 const unlimited = -1
 
+// BeginRun gives the changes of an environment an ID of their own. A program that carries out several commands, as keys of the
+// dashboard request them, begins a run with each: those with the same ID would be one in history.
+func BeginRun(e *Env) { e.RunID = strings.ToLower(rand.Text()[:10]) }
+
 // NewEnv returns the environment of the real program.
 func NewEnv() *Env {
 	now := servertime.New(clock.RealClock{})
@@ -52,8 +56,8 @@ func NewEnv() *Env {
 		Columns:    columnsOf,
 		Random:     randomNumber,
 		Holder:     holder.New(),
-		RunID:      strings.ToLower(rand.Text()[:10]),
 	}
+	BeginRun(e)
 	openByFlags(e)
 	return e
 }

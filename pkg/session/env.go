@@ -50,7 +50,7 @@ type Env struct {
 	Random func() uint64
 	// Holder is who runs the command: user, host and process.
 	Holder string
-	// RunID identifies this run of the program in all its output.
+	// RunID identifies this run of the program, or of one of its commands, in all its output.
 	RunID string
 	// Client opens the API server. Replaced in tests.
 	Client func() (client.Client, error)

@@ -101,6 +101,7 @@ func (a *ScreenActions) Propose(ctx context.Context, ask tui.Ask) (tui.Proposal,
 	captured := &capturedOutput{}
 	key := entries.Key(ask.Cluster, a.namespace)
 	env := a.env.Within(key.Namespace, captured)
+	session.BeginRun(env)
 	c, key, err := screenChange(ctx, env, key, ask)
 	if err != nil {
 		return refusedOr(ctx, tui.Proposal{Ask: ask, Words: captured.lines()}, err)

@@ -239,6 +239,15 @@ func TestDashboardActionsBeyondTheProposalRequireApproval(t *testing.T) {
 	}
 }
 
+// Actions with the same run ID would be one run in history, and undone together.
+func TestEachActionOfADashboardIsARunOfItsOwn(t *testing.T) {
+	k := atTheScreen(t)
+	first, second := k.propose("restart", k.storage()), k.propose("restart", k.storage())
+	if a, b := first.Plan.Metadata.RunID, second.Plan.Metadata.RunID; a == "" || a == b {
+		t.Errorf("the runs %q and %q", a, b)
+	}
+}
+
 func TestDashboardCarriesOutOnlyTheLastProposal(t *testing.T) {
 	k := atTheScreen(t)
 	first := k.propose("replace", k.storage())
