@@ -264,10 +264,10 @@ func (f Facts) blocker(next successors) *reconcile.Blocker {
 // ReplacementColumns are the columns of the process groups that are being replaced.
 var ReplacementColumns = []list.Column[reconcile.Replacement]{
 	{Title: "PROCESS GROUP", Meaning: "ID of the process group that is replaced", Min: 14, Cell: func(_ list.At, r reconcile.Replacement) list.Cell { return list.Text(r.ID) }},
-	{Title: "PHASE", Meaning: "Phase of its replacement; ? where it is unknown", Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
+	{Title: "PHASE", Meaning: "Phase of its replacement; ? where it is unknown", Typical: 9, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
 		return list.Text(currentPhaseWord(r)).In(ReplacementTone(r))
 	}},
-	{Title: "MARKED", Meaning: "Age of its mark for removal", Right: true, Drop: 1, Cell: func(at list.At, r reconcile.Replacement) list.Cell { return list.Text(at.Age(r.Since)) }},
+	{Title: "MARKED", Meaning: "Age of its mark for removal", Typical: 7, Right: true, Drop: 1, Cell: func(at list.At, r reconcile.Replacement) list.Cell { return list.Text(at.Age(r.Since)) }},
 	{Title: "PROGRESS", Meaning: "What moves off it, or what keeps its successor from starting", Min: 16, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
 		return list.Text(ReplacementWords(r)).In(ReplacementTone(r))
 	}},

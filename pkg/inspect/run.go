@@ -84,14 +84,14 @@ func (v HistoryView) List() list.Table { return list.Of(RunColumns, v.Items) }
 
 // RunColumns are the columns of runs.
 var RunColumns = []list.Column[Run]{
-	{Title: "ENDED", Meaning: "Age of the end of the run, or active", Cell: func(at list.At, r Run) list.Cell { return r.endedCell(at) }},
-	{Title: "TOOK", Meaning: "Time from its first to its last action", Drop: 3, Cell: func(_ list.At, r Run) list.Cell { return list.Text(phrase.Duration(r.Until.Sub(r.Since))) }},
+	{Title: "ENDED", Meaning: "Age of the end of the run, or active", Typical: 12, Cell: func(at list.At, r Run) list.Cell { return r.endedCell(at) }},
+	{Title: "TOOK", Meaning: "Time from its first to its last action", Typical: 7, Drop: 3, Cell: func(_ list.At, r Run) list.Cell { return list.Text(phrase.Duration(r.Until.Sub(r.Since))) }},
 	{Title: "USER", Meaning: "User and host of the run", Drop: 5, Min: 8, Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.User) }},
 	{Title: "COMMAND", Meaning: "Command, without the flags that select the API server, the user and the namespace", Min: 16, Cell: func(_ list.At, r Run) list.Cell { return list.Text(cmp.Or(r.Typed, r.Command)) }},
-	{Title: "ACTIONS", Meaning: "Number of actions", Drop: 4, Cell: func(_ list.At, r Run) list.Cell { return list.Count(r.Actions) }},
-	{Title: "RESULT", Meaning: "done, failed, or how many actions failed", Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.result()) }},
+	{Title: "ACTIONS", Meaning: "Number of actions", Typical: 7, Drop: 4, Cell: func(_ list.At, r Run) list.Cell { return list.Count(r.Actions) }},
+	{Title: "RESULT", Meaning: "done, failed, or how many actions failed", Typical: 9, Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.result()) }},
 	{Title: "REASON", Meaning: "Reason that the user gave", Drop: 2, Min: 8, Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.Reason) }},
-	{Title: "RUN", Meaning: "ID of the run", Drop: 1, Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.RunID) }},
+	{Title: "RUN", Meaning: "ID of the run", Typical: 10, Drop: 1, Cell: func(_ list.At, r Run) list.Cell { return list.Text(r.RunID) }},
 }
 
 func (r Run) endedCell(at list.At) list.Cell {

@@ -10,10 +10,11 @@ import (
 // loadPage shows the load of the database and of its processes, now and in the ten minutes before.
 func loadPage(s clusterView) page {
 	p := page{empty: "the load is unknown", columns: []layout.Column{{Name: " "}}, tall: s.tall}
+	typical := map[string]int{"NOW": 8, "LIMIT": 7, "SCALE": 7, "DISK": 4, "QUEUE": 7, "LAG": 6}
 	drop := map[string]int{"LAST-10M": 60, "LIMIT": 62, "SCALE": 65, "DISK": 70, "QUEUE": 80, "LAG": 90}
 	for i, title := range ui.CourseColumns() {
 		if !s.tall || i != ui.LimitCell {
-			p.columns = append(p.columns, layout.Column{Name: title, Drop: drop[title]})
+			p.columns = append(p.columns, layout.Column{Name: title, Typical: typical[title], Drop: drop[title]})
 		}
 	}
 	p.columns = append(p.columns, layout.Column{Name: diskBusy, Drop: 100})
