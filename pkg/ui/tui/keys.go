@@ -27,6 +27,9 @@ type binding struct {
 	// section is its section in help.
 	section string
 	do      func(m model) (model, tea.Cmd)
+	// opposite is the key that does the opposite, which back does; empty for none.
+	opposite string
+	back     func(m model) (model, tea.Cmd)
 	// hint is what it does in one word, for the key bar; empty if that omits it.
 	hint string
 	// when reports whether it does something in the current view and state; nil is always.
@@ -119,8 +122,11 @@ func moveBindings() []binding {
 	by := func(show, does string, n func(m model) int, keys ...string) binding {
 		return binding{keys: keys, show: show, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.move(n(m)), nil }}
 	}
-	match := func(key, does string, n int) binding {
-		return binding{keys: []string{key}, show: key, does: does, section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.toMatch(n), nil }}
+	pair := func(show, does string, step func(m model, by int) model, forth, back string) binding {
+		by := func(n int) func(m model) (model, tea.Cmd) {
+			return func(m model) (model, tea.Cmd) { return step(m, n), nil }
+		}
+		return binding{keys: []string{forth}, show: show, does: does, section: sectionMove, do: by(1), opposite: back, back: by(-1)}
 	}
 	always := func(n int) func(model) int { return func(model) int { return n } }
 	jump := binding{keys: []string{":"}, show: ":", does: "go to a view, cluster or group by name", section: sectionMove, do: func(m model) (model, tea.Cmd) { return m.typing(promptJump), nil }}
@@ -131,8 +137,8 @@ func moveBindings() []binding {
 		by("b pgup", "a page up", func(m model) int { return 1 - m.bodyHeight() }, "pgup", "b", "ctrl+b"),
 		by("G end", "to the end", always(1<<20), "G", "end"),
 		by("g home", "to the beginning", always(-1<<20), "g", "home"),
-		match("n", "the next match in logs or YAML", 1).in("next", here.searches),
-		match("N", "the match before", -1).in("before", here.searches),
+		pair("→ ←", "sideways in long lines of logs or YAML", model.sideways, "right", "left").in("sideways", here.showsOutput),
+		pair("n N", "the next match in logs or YAML, the one before", model.toMatch, "n", "N").in("matches", here.searches),
 		jump.in("go", here.showsTable),
 	}
 }
@@ -225,8 +231,13 @@ func actBindings() []binding {
 // showsTable reports whether a view is displayed, and no pane over it.
 func (m model) showsTable() bool { return len(m.panes) == 0 }
 
-// searches reports whether the open text has a search.
-func (m model) searches() bool { return m.shows(paneOutput) && m.output.search != "" }
+// searches reports whether the open text has a search, whose matches are shown.
+func (m model) searches() bool {
+	return m.showsOutput() && m.output.search != "" && !m.output.pattern().absent
+}
+
+// showsOutput reports whether logs or YAML are displayed.
+func (m model) showsOutput() bool { return m.shows(paneOutput) }
 
 // canGoBack reports whether esc does something.
 func (h here) canGoBack() bool {

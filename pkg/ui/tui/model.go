@@ -204,6 +204,9 @@ func (m model) press(key tea.KeyMsg) (model, tea.Cmd) {
 		return next, cmd
 	}
 	for _, b := range m.keys {
+		if b.opposite == key.String() {
+			return b.back(m)
+		}
 		if slices.Contains(b.keys, key.String()) {
 			if m.inFleet() && b.ofCluster() {
 				return m.notify(plain, "enter opens a cluster first"), nil

@@ -133,6 +133,53 @@ func TestSearchingALogGoesToItsMatches(t *testing.T) {
 	}
 }
 
+func TestASearchWithAnExclamationMarkLeavesLinesOut(t *testing.T) {
+	p := reads(t, &reading{lines: []string{"started", "heartbeat 1", "Error: disk", "Heartbeat 2", "done"}}, "l")
+	p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+	view := pressed(p.m, "/", "!heart.*[12]", "enter").View()
+	for text, want := range map[string]bool{"heartbeat 1": false, "Heartbeat 2": false, "started": true, "Error: disk": true, "2 lines left out": true} {
+		if strings.Contains(view, text) != want {
+			t.Errorf("%q is shown: %t, in\n%s", text, !want, view)
+		}
+	}
+	if view := pressed(p.m, "/", "!heart", "esc").View(); !strings.Contains(view, "heartbeat 1") {
+		t.Errorf("esc does not bring the lines back:\n%s", view)
+	}
+}
+
+func TestLongLinesOfALogScrollSideways(t *testing.T) {
+	long := "begin " + strings.Repeat("0123456789", 15) + " the end"
+	tests := map[string]struct {
+		keys        []string
+		has, hasNot []string
+	}{
+		"wrapped at first":              {nil, []string{"begin", "the end"}, []string{"from column"}},
+		"cut once scrolled":             {[]string{"right"}, []string{"begin", "from column 1 ", "…"}, []string{"the end"}},
+		"a step to the right":           {[]string{"right", "right"}, []string{"from column 21 "}, []string{"begin", "the end"}},
+		"not beyond the end":            {strings.Fields(strings.Repeat("right ", 50)), []string{"the end", "from column 81 "}, []string{"begin"}},
+		"back":                          {[]string{"right", "right", "left"}, []string{"begin", "from column 1 "}, []string{"the end"}},
+		"wrapped again":                 {[]string{"right", "left"}, []string{"begin", "the end"}, []string{"from column"}},
+		"a match scrolls to its column": {[]string{"right", "/", "the end", "enter"}, []string{"the end", "from column 141 "}, []string{"begin"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := reads(t, &reading{lines: []string{long}}, "l")
+			p.until(func(msg tea.Msg) bool { _, is := msg.(outputMsg); return is })
+			view := pressed(p.m, tc.keys...).View()
+			for _, text := range tc.has {
+				if !strings.Contains(view, text) {
+					t.Errorf("no %q:\n%s", text, view)
+				}
+			}
+			for _, text := range tc.hasNot {
+				if strings.Contains(view, text) {
+					t.Errorf("%q:\n%s", text, view)
+				}
+			}
+		})
+	}
+}
+
 func TestAFilterOfRowsIsARegularExpression(t *testing.T) {
 	tests := map[string]struct {
 		filter string

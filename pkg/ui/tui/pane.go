@@ -76,16 +76,20 @@ func (m model) openAboutGroup(kind paneKind) model {
 
 func (m model) openWhy() model { return m.open(pane{kind: paneWhy, group: m.chosenGroup()}) }
 
-// paneLines returns the text of a pane, wrapped to the width.
+// paneLines returns the text of a pane, wrapped to the width unless it is scrolled sideways.
 func (m model) paneLines(s clusterView, p pane) []line {
 	var lines []line
 	for _, l := range m.paneText(s, p) {
+		if p.kind == paneOutput && m.output.side > 0 {
+			lines = append(lines, l)
+			continue
+		}
 		lines = append(lines, wrapped(l, m.width)...)
 	}
-	if p.kind != paneOutput || m.output.search == "" {
+	search := m.output.pattern()
+	if p.kind != paneOutput || search.expression == nil || search.absent {
 		return lines
 	}
-	search := patternOf(m.output.search)
 	for i, l := range lines {
 		lines[i] = search.marked(l)
 	}

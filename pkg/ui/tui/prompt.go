@@ -93,7 +93,7 @@ func (m model) promptLine() line {
 	if m.prompt.kind != promptJump {
 		rules := map[promptKind]string{
 			promptFilter: "  a regular expression, ! excludes; enter applies it, esc clears it",
-			promptSearch: "  a regular expression; enter keeps it for n and N, esc clears it",
+			promptSearch: "  a regular expression, ! leaves lines out; enter keeps it for n and N, esc clears it",
 		}[m.prompt.kind]
 		return line{styled(strong, "/"+m.prompt.text+"▏"), styled(faint, rules)}
 	}

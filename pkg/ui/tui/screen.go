@@ -78,7 +78,7 @@ func (m model) body(s clusterView, p page) []string {
 // content returns the open pane, or else the page with the details of the selected row, beside it if there is room.
 func (m model) content(s clusterView, p page) []string {
 	if n := len(m.panes); n > 0 {
-		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1].top)
+		return m.drawText(m.paneLines(s, m.panes[n-1]), m.panes[n-1])
 	}
 	height, l := m.bodyHeight(), panes.Of(m.width)
 	r, chosen := p.at(m.cursors[m.view].at)
@@ -127,15 +127,34 @@ func (m model) drawPart(text []line, width, height int) []string {
 	return lines
 }
 
-// drawText draws a text from a line on.
-func (m model) drawText(lines []line, top int) []string {
-	height := m.bodyHeight()
-	top = min(max(0, top), max(0, len(lines)-height))
+// drawText draws a text from the first line on that its pane shows, and from the column on that it is scrolled to.
+func (m model) drawText(lines []line, p pane) []string {
+	height, column := m.bodyHeight(), 0
+	if p.kind == paneOutput {
+		column = m.output.column()
+	}
+	top := min(max(0, p.top), max(0, len(lines)-height))
 	var drawn []string
 	for _, l := range lines[top:min(len(lines), top+height)] {
-		drawn = append(drawn, m.theme.Draw(l, m.width))
+		drawn = append(drawn, m.theme.Draw(from(l, column), m.width))
 	}
 	return drawn
+}
+
+// from returns a line without the columns before one.
+func from(l line, column int) line {
+	if column == 0 {
+		return l
+	}
+	var rest line
+	for _, s := range l {
+		width := widthOf(s.Text)
+		if s.Text = cells.From(s.Text, column); s.Text != "" {
+			rest = append(rest, s)
+		}
+		column = max(0, column-width)
+	}
+	return rest
 }
 
 // titleLines is the number of lines of the titles of panes.
@@ -291,8 +310,12 @@ func (m model) scrolled() line {
 	p := m.panes[len(m.panes)-1]
 	lines := m.paneLines(m.clusterView(), p)
 	all, height := len(lines), m.bodyHeight()
-	if all <= height {
-		return m.found(lines)
+	var shown line
+	if all > height {
+		shown = line{styled(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}
 	}
-	return slices.Concat(line{styled(warn, fmt.Sprintf("lines %d-%d of %d  ", p.top+1, min(all, p.top+height), all))}, m.found(lines))
+	if p.kind == paneOutput && m.output.side > 0 {
+		shown = append(shown, styled(warn, fmt.Sprintf("from column %d  ", m.output.column()+1)))
+	}
+	return slices.Concat(shown, m.found(lines))
 }

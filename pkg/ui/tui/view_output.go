@@ -24,6 +24,8 @@ type output struct {
 	search string
 	// at is the line, as it is drawn, of the match that n and N start from.
 	at int
+	// side is 0 while long lines are wrapped. Else they are cut, and begin side-1 steps to the right.
+	side int
 	// over is true once nothing more follows, failure why that is.
 	over    bool
 	failure string
@@ -82,7 +84,7 @@ func (m model) printed(msg outputMsg) model {
 
 func (m model) outputText() []line {
 	lines := []line{heading(m.output.title)}
-	for _, text := range m.output.lines {
+	for _, text := range m.output.selected() {
 		lines = append(lines, styledLine(plain, text))
 	}
 	switch {
@@ -94,6 +96,53 @@ func (m model) outputText() []line {
 	return lines
 }
 
+// pattern is what is searched for.
+func (o output) pattern() pattern { return filterOf(o.search) }
+
+// selected returns the lines without those that a search with "!" leaves out.
+func (o output) selected() []string {
+	p := o.pattern()
+	if !p.absent {
+		return o.lines
+	}
+	return slices.DeleteFunc(slices.Clone(o.lines), func(text string) bool { return !p.selects(text) })
+}
+
+// sideStep is the number of columns that a key scrolls sideways.
+const sideStep = 20
+
+// column is the first column that is shown.
+func (o output) column() int { return max(0, o.side-1) * sideStep }
+
+// sideways scrolls long lines: to the right they are no longer wrapped, and at their beginning they are wrapped again.
+func (m model) sideways(by int) model {
+	if !m.showsOutput() {
+		return m
+	}
+	widest := 0
+	for _, text := range m.output.selected() {
+		widest = max(widest, widthOf(text))
+	}
+	steps := (max(0, widest-m.width) + sideStep - 1) / sideStep
+	m.output.side = min(max(0, m.output.side+by), 1+steps)
+	return m
+}
+
+// withSide returns the output scrolled sideways to a match that would not be visible.
+func (o output) withSide(match line, width int) output {
+	at := 0
+	for _, s := range match {
+		if s.Tone == paint.Found {
+			break
+		}
+		at += widthOf(s.Text)
+	}
+	if o.side > 0 && (at < o.column() || at >= o.column()+width-sideStep/2) {
+		o.side = 1 + at/sideStep
+	}
+	return o
+}
+
 // matches returns the lines of the open output, as they are drawn, that match the search.
 func (m model) matches() []int {
 	return matchesIn(m.paneLines(m.clusterView(), m.panes[len(m.panes)-1]))
@@ -103,6 +152,9 @@ func (m model) matches() []int {
 func (m model) found(lines []line) line {
 	if !m.shows(paneOutput) || m.output.search == "" {
 		return nil
+	}
+	if m.output.pattern().absent {
+		return line{styled(warn, phrase.Count(len(m.output.lines)-len(m.output.selected()), "line")+" left out  ")}
 	}
 	all := matchesIn(lines)
 	text := phrase.Count(len(all), "match") + "  "
@@ -127,7 +179,7 @@ func (m model) searched(text string) model {
 	m.output.search, m.output.follows, m.output.at = text, false, m.prompt.from-1
 	m.panes = slices.Clone(m.panes)
 	m.panes[len(m.panes)-1].top = m.prompt.from
-	if text == "" {
+	if text == "" || m.output.pattern().absent {
 		return m
 	}
 	return m.toMatch(1)
@@ -150,6 +202,7 @@ func (m model) toMatch(by int) model {
 		next++
 	}
 	m.output.at, m.output.follows = all[(next+len(all))%len(all)], false
+	m.output = m.output.withSide(m.paneLines(m.clusterView(), m.panes[len(m.panes)-1])[m.output.at], m.width)
 	m.panes = slices.Clone(m.panes)
 	m.panes[len(m.panes)-1].top = m.output.at - m.bodyHeight()/3
 	return m

@@ -43,6 +43,14 @@ func Cut(text string, width int) string {
 	return ansi.Truncate(text, width, "…")
 }
 
+// From returns text without its first columns.
+func From(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	return ansi.TruncateLeft(text, columns, "")
+}
+
 // Fit returns text in exactly width columns.
 func Fit(text string, width int) string {
 	text = Cut(text, width)
