@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,6 +23,7 @@ import (
 // pruner finds the resources that manifests do not have any more. It only reads.
 type pruner struct {
 	client.Client
+	env *session.Env
 	// kept are the resources of the manifests, as documents name them.
 	kept map[types.NamespacedName]bool
 }
@@ -32,7 +34,7 @@ func pruned(ctx context.Context, e *session.Env, all []Keyed) (found []planned.P
 	if err != nil {
 		return nil, err
 	}
-	p, namespaces := pruner{c, map[types.NamespacedName]bool{}}, map[string]bool{}
+	p, namespaces := pruner{c, e, map[types.NamespacedName]bool{}}, map[string]bool{}
 	for _, k := range all {
 		namespaces[k.Key.Namespace], p.kept[k.ResourceKind.Named(k.Key)] = true, true
 	}
@@ -73,7 +75,7 @@ func (p pruner) in(ctx context.Context, namespace string) (all []planned.Pruned,
 			if p.kept[kind.Named(client.ObjectKeyFromObject(o))] {
 				continue
 			}
-			one := prunedOf(kind, o)
+			one := p.of(kind, o)
 			if b, is := o.(*v1beta2.FoundationDBBackup); is {
 				one.DeletionPolicy = string(b.DeletionPolicy())
 			}
@@ -83,9 +85,14 @@ func (p pruner) in(ctx context.Context, namespace string) (all []planned.Pruned,
 	return all, nil
 }
 
-// prunedOf returns what all kinds have.
-func prunedOf(kind *session.ResourceKind, o client.Object) planned.Pruned {
+// of returns what all kinds have.
+func (p pruner) of(kind *session.ResourceKind, o client.Object) planned.Pruned {
+	deleted := "foundationdbcluster"
+	if kind != nil {
+		deleted = strings.ToLower(kind.Kind)
+	}
 	return planned.Pruned{
+		Delete:   p.env.KubectlIn(o.GetNamespace(), "delete", deleted, o.GetName()),
 		Resource: kind.Named(client.ObjectKeyFromObject(o)).Name, Namespace: o.GetNamespace(), UID: string(o.GetUID()),
 		AppliedBy: proposal.AppliedBy(o), Finalizers: o.GetFinalizers(),
 	}
@@ -93,7 +100,7 @@ func prunedOf(kind *session.ResourceKind, o client.Object) planned.Pruned {
 
 // cluster returns what goes with a cluster: its objects, by their owner, and the volumes of its PVCs.
 func (p pruner) cluster(ctx context.Context, c *v1beta2.FoundationDBCluster, others map[*session.ResourceKind][]client.Object) (planned.Pruned, error) {
-	one := prunedOf(nil, c)
+	one := p.of(nil, c)
 	for _, kind := range []*session.ResourceKind{session.BackupKind, session.RestoreKind} {
 		for _, o := range others[kind] {
 			if kind.Cluster(o) == c.Name {

@@ -56,6 +56,7 @@ func WritePruned(w io.Writer, all []planned.Pruned, o PlanOptions) {
 		for _, line := range p.Consequences() {
 			layout.Entry(w, "    ", line)
 		}
+		layout.Entry(w, "    ", "to delete it: "+p.Delete)
 	}
 }
 

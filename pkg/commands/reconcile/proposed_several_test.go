@@ -289,7 +289,7 @@ func TestAPlanWithPruneShowsWhatDeletionWouldDo(t *testing.T) {
 		t, v.Out.String(), "- orders  not in the manifests, applied by kubectl; this command deletes nothing",
 		"1 volume is deleted with all data (reclaim policy Delete): pv-a", "1 volume has an unknown reclaim policy (not found), and may be deleted with all data: pv-c",
 		"1 volume is retained (reclaim policy Retain): pv-b", "3 pods and 3 PVCs are deleted",
-		"- fdbbackup/nightly", "a pass deletes its data (spec.deletionPolicy is cleanup)", "- fdbrestore/again",
+		"- fdbbackup/nightly", "a pass deletes its data (spec.deletionPolicy is cleanup)", "to delete it: kubectl delete foundationdbbackup nightly", "- fdbrestore/again",
 	)
 	var list struct {
 		Pruned []struct{ Resource string }

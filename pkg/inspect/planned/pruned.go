@@ -12,6 +12,8 @@ type Pruned struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace"`
 	UID       string `json:"uid"`
+	// Delete is the command that deletes it.
+	Delete string `json:"delete"`
 	// AppliedBy is who applied its manifest: kubectl, or a field manager; empty for a resource that was created otherwise.
 	AppliedBy string `json:"appliedBy,omitempty"`
 	// Pods are those that its deletion deletes, and PVCs those whose volumes follow.
