@@ -43,7 +43,7 @@ func newRecorder(w *sim.Cluster, r Request) *recorder {
 		known[g.ProcessGroupID] = true
 	}
 	rec := &recorder{w: w, peak: r.Peak, start: w.Now(), known: known, newest: map[*planned.ForecastWait]inspect.HoldRecord{}, before: w.Counters()}
-	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate}
+	rec.forecast.Assumed = planned.ForecastAssumptions{PodStartSeconds: r.PodStart.Seconds(), MoveBytesPerSecond: r.MoveRate, NodesUnread: r.Observed.NodesHidden}
 	rec.forecast.Totals.PodsNow = len(w.Pods)
 	rec.countPods()
 	return rec

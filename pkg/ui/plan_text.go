@@ -27,6 +27,9 @@ type PlanOptions struct {
 // the forecast.
 func WritePlan(w io.Writer, v planned.PlanView, o PlanOptions) error {
 	o.totals(w, v)
+	for _, unknown := range planUnknowns(v) {
+		layout.Entry(w, o.in(yellow, "unknown:")+" ", unknown)
+	}
 	o.proposed(w, v)
 	if err := o.changes(w, v); err != nil {
 		return err
@@ -89,13 +92,28 @@ func (o PlanOptions) proposed(w io.Writer, v planned.PlanView) {
 		return
 	}
 	layout.Entry(w, o.in(yellow, "not stored yet:")+" ", proposedWords(v.Metadata.Cluster, *p))
-	if p.AdmissionUnknown {
-		layout.Entry(w, o.in(yellow, "unknown:")+" ", "what the API server would store was not read: its defaults, conversions and refusals are not in this plan")
-	}
 	for _, owner := range p.Owners {
 		layout.Entry(w, o.in(yellow, "set by others:")+" ", phrase.List(owner.Fields)+" "+phrase.Is(len(owner.Fields))+" set by "+owner.Manager+", which may set it back")
 	}
 	o.settings(w, fieldRows(p.Fields))
+}
+
+// planUnknowns returns what a plan and its forecast do not know. They stand above the changes: nothing of it is assumed silently.
+func planUnknowns(v planned.PlanView) (all []string) {
+	if v.Proposed != nil && v.Proposed.AdmissionUnknown {
+		all = append(all, "what the API server would store was not read: its defaults, conversions and refusals are not in this plan")
+	}
+	if f := v.Forecast; f != nil && f.Unavailable != nil {
+		all = append(all, "what passes do after the next one: "+noForecastWords(f.Unavailable))
+	} else if f != nil && f.Assumed.NodesUnread != "" && f.Totals.PodsCreated > 0 {
+		all = append(all, "where new pods fit, the forecast assumes all nodes to be there: "+f.Assumed.NodesUnread)
+	}
+	if r := v.NamespaceRules; r != nil {
+		for _, unread := range r.Unknown {
+			all = append(all, "what quotas and limit ranges have room for: "+unread)
+		}
+	}
+	return all
 }
 
 // proposedWords returns what would be stored, and how.
@@ -185,9 +203,6 @@ func (o PlanOptions) namespaceRules(w io.Writer, r *admission.Rules) {
 			}
 		}
 		layout.Entry(w, word+" ", fmt.Sprintf("ResourceQuota %s: %s at the peak%s", name, phrase.List(uses), remedy))
-	}
-	for _, unread := range r.Unknown {
-		layout.Entry(w, o.in(yellow, "quota:")+" ", "Unknown: "+unread)
 	}
 }
 

@@ -54,6 +54,8 @@ type Given struct {
 	Denied []string
 	// NodesHidden, EventsHidden and BackupsHidden are what listing them meets; nil for nothing.
 	NodesHidden, EventsHidden, BackupsHidden error
+	// RulesHidden is the same for ResourceQuotas and LimitRanges.
+	RulesHidden error
 	// resources has the backups and restores; nil where objects have them.
 	resources client.Client
 	// Nodes changes each node before it is read; nil for nothing.
@@ -309,6 +311,10 @@ func (g *Given) list(ctx context.Context, c client.WithWatch, l client.ObjectLis
 	case *corev1.NodeList:
 		if g.NodesHidden != nil {
 			return g.NodesHidden
+		}
+	case *corev1.ResourceQuotaList, *corev1.LimitRangeList:
+		if g.RulesHidden != nil {
+			return g.RulesHidden
 		}
 	case *corev1.EventList:
 		if g.EventsHidden != nil {

@@ -183,6 +183,8 @@ type ForecastAssumptions struct {
 	PodStartSeconds float64 `json:"podStartSeconds"`
 	// MoveBytesPerSecond is how fast data moves.
 	MoveBytesPerSecond int64 `json:"moveBytesPerSecond"`
+	// NodesUnread is why nodes could not be read, which are assumed to be there; absent where they were.
+	NodesUnread string `json:"nodesUnread,omitempty"`
 }
 
 // Phase returns the phase of a stage and a kind of action; nil for none.
