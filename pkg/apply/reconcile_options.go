@@ -1,13 +1,12 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -87,27 +86,52 @@ func (o ReconcileOptions) For(env *session.Env, c *proposal.Change) (Keyed, erro
 	change := Change{ChangeFlags: o.ChangeFlags, Args: o.Args(kind.Named(key).Name), Partial: len(o.Only)+len(o.Skip) > 0, ResourceKind: kind, Proposal: c}
 	if kind != nil {
 		selected, err := o.StagesOn(kind, key.Name, "")
+		if err != nil {
+			return Keyed{}, err
+		}
 		change.Stages, change.Permissions, change.Of = selected, kind.Permissions(), proposal.ClusterOf(c.Stored)
-		return Keyed{key, change}, err
+		return Keyed{key, change}, proposable(c, ofBackups)
 	}
 	selected, err := o.Stages()
 	if err != nil {
 		return Keyed{}, err
 	}
 	change.Stages, change.Permissions = selected, o.Permissions()
-	return Keyed{key, change}, proposable(c, selected)
+	return Keyed{key, change}, proposable(c, ofStages(selected))
 }
 
-// proposable refuses a spec of a cluster that no pass would carry out.
-func proposable(c *proposal.Change, selected []plan.Stage) error {
-	cluster := &v1beta2.FoundationDBCluster{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(c.Stored.Object, cluster); err != nil {
-		return exit.Usage(fmt.Errorf("%s: FoundationDBCluster %s: %w", c.Source, c.Key().Name, err))
+// proposable refuses a spec that no pass would carry out.
+func proposable(c *proposal.Change, validate func(*proposal.Change) error) error {
+	err := validate(c)
+	if err == nil {
+		return nil
 	}
-	if err := errors.Join(cluster.Validate(), objects.ValidateForStages(cluster, selected)); err != nil {
-		return exit.Usage(fmt.Errorf("%s: FoundationDBCluster %s would be invalid: %w", c.Source, cluster.Name, err))
+	var problems []proposal.Problem
+	for _, f := range plan.InvalidFields(err) {
+		problems = append(problems, proposal.Problem{Field: f.Field, Message: f.Message})
 	}
-	return nil
+	return exit.Usage(c.Invalid(problems))
+}
+
+// ofStages validates a cluster for the stages of a pass.
+func ofStages(selected []plan.Stage) func(*proposal.Change) error {
+	return func(c *proposal.Change) error {
+		cluster := &v1beta2.FoundationDBCluster{}
+		if err := c.Decode(cluster); err != nil {
+			return err
+		}
+		return errors.Join(cluster.Validate(), objects.ValidateForStages(cluster, selected))
+	}
+}
+
+// ofBackups validates a backup or a restore.
+func ofBackups(c *proposal.Change) error {
+	if c.Kind() == session.RestoreKind.Kind {
+		r := &v1beta2.FoundationDBRestore{}
+		return cmp.Or(c.Decode(r), r.Validate())
+	}
+	b := &v1beta2.FoundationDBBackup{}
+	return cmp.Or(c.Decode(b), b.Validate())
 }
 
 // LosesData reports whether --yes is not enough for a plan: the command may lose data, or part

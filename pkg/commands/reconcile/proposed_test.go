@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -307,7 +308,9 @@ func TestProposalsThatCannotBePlannedAreRefused(t *testing.T) {
 		"an old version of the kind": {args: text(strings.Replace(cluster, "v1beta2", "v1beta1", 1) + "spec: {version: 7.3.79}\n"), want: "in.yaml:1: FoundationDBCluster sample has apiVersion apps.foundationdb.org/v1beta1"},
 		"a key twice":                {args: text(cluster + "spec:\n  version: 7.3.79\n  version: 7.1.67\n"), want: `already set in map`},
 		"no manifest":                {args: text("hello\n"), want: "is not a manifest"},
-		"an invalid spec":            {args: text(cluster + "spec: {version: seven}\n"), want: "FoundationDBCluster sample would be invalid: spec.version"},
+		"an invalid spec":            {args: text(cluster + "spec:\n  version: seven\n"), want: "FoundationDBCluster sample would be invalid: IN:5: spec.version: Invalid value: \"seven\""},
+		"an invalid backup":          {args: text(strings.NewReplacer("Cluster", "Backup", "sample", "nightly").Replace(cluster) + "spec:\n  version: seven\n  clusterName: sample\n"), want: "FoundationDBBackup nightly would be invalid: IN:5: spec.version: "},
+		"a spec that is stored with a value that no pass carries out": {args: words("sample", "--set", "version=seven"), want: "--set version=seven: spec.version: Invalid value"},
 		"not the named one":          {args: with(text(cluster+"spec: {version: 7.3.79}\n"), "other"), want: "FoundationDBCluster other is not in the manifests, which have FoundationDBCluster sample"},
 		"a path that does not exist": {args: words("sample", "--set", "processCount.storage=5"), want: "unknown field spec.processCount of FoundationDBCluster; did you mean processCounts?"},
 		"a path of an old version":   {args: words("sample", "--set", "volumeSize=5Gi"), want: "use spec.processes.general.volumeClaimTemplate.spec.resources.requests.storage"},
@@ -319,11 +322,18 @@ func TestProposalsThatCannotBePlannedAreRefused(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g := readThrough(t)
-			args := append([]string{"plan"}, tc.args(t)...)
-			code := g.Run(args...)
-			if code != exit.ExitUsage || !strings.Contains(g.Err.String(), tc.want) {
-				t.Errorf("exit code %d: %s", code, &g.Err)
+			args := tc.args(t)
+			for _, command := range [][]string{{"plan"}, {"reconcile", "--yes"}} {
+				g := readThrough(t)
+				before := g.Cluster.Resource.DeepCopy()
+				code := g.Run(append(command, args...)...)
+				want := strings.ReplaceAll(tc.want, "IN:", args[max(0, slices.Index(args, "-f"))+min(1, len(args)-1)]+":")
+				if code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) || strings.Count(g.Err.String(), "error: ") != 1 {
+					t.Errorf("%v: exit code %d, want %s\n%s", command, code, want, &g.Err)
+				}
+				if !cmp.Equal(before, g.Cluster.Resource) || len(g.Cluster.Acted) > 0 {
+					t.Errorf("%v wrote something", command)
+				}
 			}
 		})
 	}

@@ -178,7 +178,12 @@ func owns(set *fieldpath.Set, path string) bool {
 	return !inside.Empty()
 }
 
-// RefusedError is a manifest that would not be stored as its author wrote it.
+// Invalid returns the refusal of a change that could be stored, and that no pass would carry out.
+func (c *Change) Invalid(problems []Problem) error {
+	return &RefusedError{Manifest: c.manifest, Kind: Invalid, Problems: problems}
+}
+
+// RefusedError is a manifest that would not be stored, or carried out, as its author wrote it.
 type RefusedError struct {
 	Manifest Manifest
 	Kind     RefusalKind
@@ -197,6 +202,8 @@ const (
 	// Dropped is a field that the API server would drop, and Unknown one that this program does not know, where no API server reports it.
 	Dropped RefusalKind = "dropped"
 	Unknown RefusalKind = "unknown"
+	// Invalid is a value that no pass would carry out, although it can be stored.
+	Invalid RefusalKind = "invalid"
 )
 
 // Problem is one field that would not be stored.
@@ -219,6 +226,8 @@ func (e *RefusedError) Error() string {
 		return "the API server rejects " + e.Manifest.Title() + ": " + text
 	case Dropped:
 		return "the API server would drop " + phrase.Count(len(all), "field") + " of " + e.Manifest.Title() + ": " + text
+	case Invalid:
+		return e.Manifest.Title() + " would be invalid: " + text
 	case Unknown:
 		return e.Manifest.Object.GetKind() + " does not have " + phrase.Count(len(all), "field") + " of " + e.Manifest.Title() + ": " + text
 	default:
