@@ -124,7 +124,7 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 }
 
 func checkNeeds() []declare.Requirement {
-	return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), otherControllers())
+	return slices.Concat(cmdutil.Viewing(), cmdutil.Optional("certificates are not checked", session.Permission{Verb: "get", Resource: "secrets"}), cmdutil.BackupsToo("backups are not checked"), cmdutil.Optional("quotas are not compared with manifests", session.NamespacePermissions()...), otherControllers())
 }
 
 func ruleNames() []string {

@@ -47,7 +47,7 @@ func (o checkOptions) checkManifests(ctx context.Context, env *session.Env, args
 	if len(args) > 0 || o.Name != "" {
 		return exit.Usagef("-f and -k check the clusters of the manifests, and conflict with a cluster name")
 	}
-	all, err := o.readManifests(ctx, env)
+	all, rules, err := o.readManifests(ctx, env)
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
@@ -59,7 +59,7 @@ func (o checkOptions) checkManifests(ctx context.Context, env *session.Env, args
 	}
 	var reports []check.Report
 	for _, key := range clusters {
-		r, err := o.manifestsOf(ctx, env, key, all, options)
+		r, err := o.manifestsOf(ctx, env, key, all, rules, options)
 		if err != nil {
 			return exit.CauseOf(ctx, err)
 		}
@@ -69,12 +69,16 @@ func (o checkOptions) checkManifests(ctx context.Context, env *session.Env, args
 	return checked{verdict: list.Verdict, words: list.Text(), write: func() error { return o.writeAll(env, list) }}.end(env)
 }
 
-// readManifests returns the FoundationDB resources of the manifests. From then on the environment reads them as they would be
+// readManifests returns the FoundationDB resources of the manifests, and the rules of namespaces among the other objects. From then on the environment reads them as they would be
 // stored, and with --local nothing else.
-func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]manifest, error) {
-	read, others, err := o.files.ReadAll(env.In)
+func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]manifest, namespaceRules, error) {
+	read, beside, err := o.files.ReadAll(env.In)
 	if err != nil {
-		return nil, err
+		return nil, namespaceRules{}, err
+	}
+	rules, others, err := rulesAmong(beside)
+	if err != nil {
+		return nil, namespaceRules{}, err
 	}
 	if len(others) > 0 {
 		env.Logf("not checked: %s (%s)", phrase.Count(len(others), "other object"), phrase.List(others))
@@ -82,35 +86,35 @@ func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]ma
 	if o.local {
 		scheme, err := session.NewScheme()
 		if err != nil {
-			return nil, err
+			return nil, namespaceRules{}, err
 		}
 		env.Client = func() (client.Client, error) { return proposal.Nothing(scheme), nil }
 	}
 	c, err := env.Client()
 	if err != nil {
-		return nil, err
+		return nil, namespaceRules{}, err
 	}
 	p := proposal.Proposer{Client: c, Offline: o.local || session.IsDumped(env)}
 	var all []manifest
 	var changes []*proposal.Change
 	for _, one := range read {
 		if err := flag.SetNamespace(one, env); err != nil {
-			return nil, err
+			return nil, namespaceRules{}, err
 		}
 		m := manifest{Manifest: one}
 		if m.change, m.wrong, err = p.Examine(ctx, one); err != nil {
-			return nil, err
+			return nil, namespaceRules{}, err
 		}
 		if all = append(all, m); m.change != nil {
 			changes = append(changes, m.change)
 		}
 	}
 	session.ReadProposed(env, changes)
-	return all, nil
+	return all, rules, nil
 }
 
 // manifestsOf checks the manifests of a cluster, its backups and its restores.
-func (o checkOptions) manifestsOf(ctx context.Context, env *session.Env, key types.NamespacedName, all []manifest, options check.Options) (check.Report, error) {
+func (o checkOptions) manifestsOf(ctx context.Context, env *session.Env, key types.NamespacedName, all []manifest, rules namespaceRules, options check.Options) (check.Report, error) {
 	facts := check.Facts{Templates: session.TemplateRestrictions(env), Manifests: &check.Manifests{}}
 	facts.Now = env.Clock.Now()
 	facts.Resource = &v1beta2.FoundationDBCluster{}
@@ -144,6 +148,9 @@ func (o checkOptions) manifestsOf(ctx context.Context, env *session.Env, key typ
 		facts.Backups.ClustersUnread = notAsked
 	}
 	if facts.Others, err = o.aroundManifests(ctx, env, key.Namespace, options); err != nil {
+		return check.Report{}, err
+	}
+	if facts.Manifests.Namespace, err = o.rulesAround(ctx, env, key.Namespace, rules); err != nil {
 		return check.Report{}, err
 	}
 	options.Command = func(words ...string) string { return env.KubectlIn(key.Namespace, words...) }

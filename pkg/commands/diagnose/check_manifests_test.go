@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
@@ -27,6 +30,11 @@ func manifestOf(version, kind, name string, spec ...string) string {
 
 func clusterOf(spec ...string) string {
 	return manifestOf("v1beta2", "FoundationDBCluster", "orders", spec...)
+}
+
+// quotaOf returns a ResourceQuota with what it counts.
+func quotaOf(hard string) string {
+	return "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: compute}\nspec: {hard: {" + hard + "}}\n"
 }
 
 const (
@@ -79,6 +87,11 @@ func TestManifestsAreCheckedBeforeTheyAreApplied(t *testing.T) {
 		"an invalid backup of a cluster":       {clusterOf(version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "nightly", backup, stored, "version: latest"), nil, exit.ExitNo, []string{"BACKUP-014 a.yaml 15 spec.version"}},
 		"a backup without its cluster":         {manifestOf("v1beta2", "FoundationDBBackup", "nightly", backup, stored, version), []string{"--fail-on", "warning"}, exit.ExitUnreachable, nil},
 		"two backups with the same tag":        {clusterOf(version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "a", backup, stored, version) + "---\n" + manifestOf("v1beta2", "FoundationDBBackup", "b", backup, stored, version), []string{"--rules", "BACKUP-010"}, exit.ExitNo, []string{"BACKUP-010 a.yaml 08 "}},
+		"a quota of pods beside":               {clusterOf(version) + "---\n" + quotaOf("pods: 10"), nil, exit.ExitDone, []string{"ADM-002 a.yaml 05 spec.processCounts"}},
+		"a quota with room":                    {clusterOf(version) + "---\n" + quotaOf("pods: 100"), nil, exit.ExitDone, nil},
+		"a quota of another namespace":         {clusterOf(version) + "---\n" + strings.Replace(quotaOf("pods: 10"), "name: compute", "name: compute, namespace: other", 1), nil, exit.ExitDone, nil},
+		"a quota of what no pod sets":          {clusterOf(version) + "---\n" + quotaOf("example.com/gpu: 1"), nil, exit.ExitDone, nil},
+		"a limit range below the requests":     {clusterOf(version) + "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: small}\nspec: {limits: [{type: PersistentVolumeClaim, max: {storage: 1Gi}}]}\n", []string{"--fail-on", "warning"}, exit.ExitNo, []string{"ADM-002 a.yaml 05 spec.processes[log].volumeClaimTemplate", "ADM-002 a.yaml 05 spec.processes[storage].volumeClaimTemplate"}},
 		"two manifests of the same resource":   {clusterOf(version) + "---\n" + clusterOf(version), nil, exit.ExitUsage, nil},
 		"no resource of ours":                  {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n", nil, exit.ExitUsage, nil},
 		"no manifest":                          {"- a\n- b\n", nil, exit.ExitUsage, nil},
@@ -126,6 +139,36 @@ func TestTheAPIServerReportsWhatItWouldDropOfAManifest(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, g.Cluster.Resource); diff != "" {
 		t.Errorf("the check stored something:\n%s", diff)
+	}
+}
+
+// A quota of the namespace counts what is there; one that is about to be applied has another maximum.
+func TestTheQuotasOfTheNamespaceAreComparedWithWhatAManifestAdds(t *testing.T) {
+	grown := manifestOf("v1beta2", "FoundationDBCluster", "sample", version, "processCounts: {storage: 6, log: 3, stateless: 3}")
+	for name, tc := range map[string]struct {
+		hard   int64
+		beside string
+		want   bool
+	}{
+		"no room":                        {11, "", true},
+		"room":                           {12, "", false},
+		"no room, and the quota changes": {12, quotaOf("pods: 11"), true},
+		"room, once the quota changes":   {11, quotaOf("pods: 12"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := commandstest.Up(t)
+			g.Proposes = true
+			count := func(n int64) corev1.ResourceList {
+				return corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(n, resource.DecimalSI)}
+			}
+			quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "fdb", Name: "compute"}, Status: corev1.ResourceQuotaStatus{Hard: count(tc.hard), Used: count(9)}}
+			g.Objects = append(g.Objects, quota)
+			path := writeFile(t, grown+"---\n"+tc.beside)
+			g.Run("check", "-f", path, "-o", "json", "--rules", "ADM-002")
+			if got := slices.Equal(found(t, g), []string{"ADM-002 a.yaml 07 spec.processCounts"}); got != tc.want || got != strings.Contains(g.Out.String(), "pods 12 of 11; raise the ResourceQuota") {
+				t.Errorf("findings: %v: %s", found(t, g), &g.Out)
+			}
+		})
 	}
 }
 

@@ -188,6 +188,8 @@ type Manifests struct {
 	Undecoded string
 	// Lost are the fields that the API server would drop, and Refused those that it would reject.
 	Lost, Refused []FieldProblem
+	// Namespace are the quotas and ranges of the manifests and of the namespace; nil where neither is known.
+	Namespace *plan.NamespaceFacts
 }
 
 // FieldProblem is a field of a manifest that would not be stored as its author wrote it.
@@ -238,9 +240,9 @@ var ofManifests = []string{"CFG-001", "CFG-011"}
 func (m *Manifests) selects(r Rule) bool {
 	switch {
 	case m == nil:
-		return true
+		return r.Code != codeRoom
 	case m.OfCluster:
-		return r.OfSpec
+		return r.OfSpec && (r.Code != codeRoom || m.Namespace != nil)
 	default:
 		return r.OfSpec && (r.Family() == "BACKUP" || named(r, ofManifests))
 	}

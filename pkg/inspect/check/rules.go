@@ -191,6 +191,11 @@ func admissions() []Rule {
 			Why:  "A ResourceQuota, a LimitRange, Pod Security, a policy, a webhook or the validation of the API server refused an object when a pass wrote it last. No permission is missing. The next pass tries again; only what a ResourceQuota refuses can be accepted without a change of the rule or of the spec.",
 			Find: refusedObjects,
 		},
+		{
+			Code: codeRoom, OfSpec: true, Severity: Warning, Title: "The namespace has room for the added process groups",
+			Why:  "A ResourceQuota or a LimitRange of the manifests or of the namespace refuses pods or PVCs that the counts of the spec add: the cluster is created in part, and its database may not start. Only manifests are checked; kubectl fdb plan compares all that its passes create with the quotas.",
+			Find: noRoom,
+		},
 	}
 }
 

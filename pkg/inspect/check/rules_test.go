@@ -290,7 +290,13 @@ var problems = map[string]problem{
 	"an unmatched process": {"ORPHAN-005", func(f *Facts) {
 		f.eachProcess(f.first("log"), func(p *fdb.Process) { p.Locality["instance_id"] = "log-99" })
 	}, "no process group of the resource", "fdb status"},
-	"backups are hidden":          {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x", Forbidden: true} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"backups are hidden": {"RBAC-001", func(f *Facts) { f.Backups = inspect.ClusterBackups{Unread: "forbidden: x", Forbidden: true} }, "forbidden: x", "auth can-i list foundationdbbackups.apps"},
+	"a quota without room for what a manifest adds": {codeRoom, func(f *Facts) {
+		full := corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "compute"}, Status: corev1.ResourceQuotaStatus{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("2")}}}
+		f.Manifests = &Manifests{OfCluster: true, Namespace: &plan.NamespaceFacts{Quotas: []corev1.ResourceQuota{full}}}
+		f.Cluster = f.Cluster.NormalizedToRead()
+		f.Cluster.Status.ProcessGroups = f.Cluster.Status.ProcessGroups[3:]
+	}, "ResourceQuota compute has no room for the added process groups: pods 3 of 2; raise the ResourceQuota", "edit foundationdbcluster sample"},
 	"budgets are hidden":          {"RBAC-001", func(f *Facts) { f.Others.BudgetsUnread = "forbidden: x" }, "forbidden: x", "auth can-i list poddisruptionbudgets.policy"},
 	"storage classes are hidden":  {"RBAC-001", func(f *Facts) { f.Others.ClassesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list storageclasses.storage.k8s.io"},
 	"nodes may not be listed":     {"RBAC-001", func(f *Facts) { f.Others.NodesUnread = "forbidden: x" }, "forbidden: x", "auth can-i list nodes"},

@@ -129,7 +129,10 @@ func (s step) in(n *yaml.Node) (key, value *yaml.Node) {
 // Read returns the FoundationDB resources of the manifests, in the order of the files, and the titles of the other
 // objects. Two manifests of the same resource are an error, as are none, and one of a kind or version that is not served.
 func (f Files) Read(stdin io.Reader) (found []Manifest, others []string, err error) {
-	found, others, err = f.ReadAll(stdin)
+	found, beside, err := f.ReadAll(stdin)
+	for _, m := range beside {
+		others = append(others, m.Title())
+	}
 	for _, m := range found {
 		if err == nil {
 			err = m.check()
@@ -141,8 +144,8 @@ func (f Files) Read(stdin io.Reader) (found []Manifest, others []string, err err
 	return found, others, nil
 }
 
-// ReadAll is Read, with resources of kinds and versions that are not served.
-func (f Files) ReadAll(stdin io.Reader) (found []Manifest, others []string, err error) {
+// ReadAll is Read, with resources of kinds and versions that are not served, and with the other objects themselves.
+func (f Files) ReadAll(stdin io.Reader) (found, others []Manifest, err error) {
 	all, err := f.documents(stdin)
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +153,7 @@ func (f Files) ReadAll(stdin io.Reader) (found []Manifest, others []string, err 
 	for _, m := range all {
 		group, _, _ := strings.Cut(m.Object.GetAPIVersion(), "/")
 		if group != v1beta2.GroupVersion.Group {
-			others = append(others, m.Title())
+			others = append(others, m)
 			continue
 		}
 		same := func(o Manifest) bool {
@@ -171,7 +174,7 @@ func (f Files) text() string {
 	return phrase.List(append(slices.Clone(f.Names), slices.DeleteFunc([]string{f.Kustomization}, func(s string) bool { return s == "" })...))
 }
 
-func otherObjects(others []string) string {
+func otherObjects(others []Manifest) string {
 	if len(others) == 0 {
 		return ""
 	}
