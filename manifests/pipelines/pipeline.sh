@@ -173,12 +173,18 @@ body() {
       ] | join("\n\n"))}' >"$work/body.json"
 }
 
-# plan_text prints the actions of the plan, of the next pass and as forecast for all passes.
+# plan_text prints the actions of the plan, of the next pass and as forecast for all passes, and what these do in all.
 plan_text() {
   jq -r '
-    (.changes // [] | .[] | "\(.setting): \(.from), desired \(.to)"),
+    def size: if . >= 1073741824 then "\(. / 107374182.4 | round / 10) GiB" elif . >= 1048576 then "\(. / 104857.6 | round / 10) MiB" else "\(. / 1024 | round) KiB" end;
+    (.changes // [] | .[] | "\(.setting): \(.from // "-"), desired \(.to // "-")"),
     (.items[] | "\(.number). \(.stage): \(.summary)"),
-    (.forecast // empty | "forecast: \(.end) after \(.seconds | round) s, in \(.passes) passes with \(.totals.actions) actions", (.phases // [] | .[] | "- \(.stage): \(.summary)"))
+    (.forecast // empty
+      | "forecast: \(.end) after \(.seconds | round) s, in \(.passes) passes with \(.totals.actions) actions",
+        (.totals | "in all: recoveries \(.recoveries) (commits pause for \(.pausedSeconds | round) s), processes restarted \(.processesRestarted) (\(.mostAtOnce) at once), process groups removed \(.groupsRemoved), pods \(.podsNow), at most \(.podsAtPeak), data to move \(.movedBytes | size)"),
+        (.phases // [] | map(.fewestCopies | values) | min | values
+          | if . > 1 then "if a node is lost meanwhile: all data stays available" else "if a node is lost meanwhile: some data is unavailable until it or another copy is back" end),
+        (.phases // [] | .[] | "- \(.stage): \(.summary)"))
   ' "$plan"
 }
 

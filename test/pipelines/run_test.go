@@ -80,7 +80,7 @@ func TestAPipelineAppliesASavedPlan(t *testing.T) {
 			t.Error(diff)
 		}
 		body := g.written()[0]
-		for _, line := range []string{"sample: 5 actions", "processCounts.storage: 3, desired 4\n1. UpdateStatus: ", "\nforecast: complete after 38 s, in 6 passes with 4 actions\n", "`" + sum + "`"} {
+		for _, line := range []string{"sample: 5 actions", "processCounts.storage: 3, desired 4\n1. UpdateStatus: ", "\nforecast: complete after 38 s, in 6 passes with 4 actions\nin all: recoveries 0 (commits pause for 0 s), processes restarted 0 (0 at once), process groups removed 0, pods 9, at most 10, data to move 0 KiB\n- ", "`" + sum + "`"} {
 			if !strings.Contains(body, line) {
 				t.Errorf("the comment has no %q: %s", line, body)
 			}
