@@ -225,6 +225,10 @@ test-release: release-tools ## What a release contains, built twice and compared
 test-helm: ## Render and lint the Helm chart with Helm's own packages, and compare it with the Kustomize overlays
 	cd test/helm && go test -count=1 ./...
 
+.PHONY: calibrate
+calibrate: ## Compare forecasts with what happens, and write the table of docs/performance.md
+	CGO_ENABLED=0 go test -count=1 -run TestNineOfTenForecastsAreWithinTheirRanges ./pkg/forecast -calibrate
+
 .PHONY: test-pipelines
 test-pipelines: ## Run the manifests of pipelines with an API of GitHub on loopback (needs curl and jq)
 	cd test/pipelines && go test -count=1 ./...

@@ -22,7 +22,7 @@ import (
 
 // everything are the facets of a pass over a cluster.
 const everything = plan.ClusterResource | plan.Nodes | plan.Pods | plan.Volumes | plan.Services | plan.ConfigMap | plan.PodFiles |
-	plan.Database | plan.Coordination | plan.Detector | plan.DisruptionBudgets
+	plan.Database | plan.Coordination | plan.Detector | plan.DisruptionBudgets | plan.Successors
 
 func clusterOf(edit func(*v1beta2.FoundationDBCluster)) *v1beta2.FoundationDBCluster {
 	c := &v1beta2.FoundationDBCluster{
@@ -116,7 +116,12 @@ func settled(t *testing.T, edit func(*v1beta2.FoundationDBCluster)) *sim.Cluster
 
 func forecastOf(t *testing.T, w *sim.Cluster) planned.Forecast {
 	t.Helper()
-	f, err := forecast.Play(t.Context(), forecast.Request{Observed: observed(t, w), Stages: stages.Cluster(), Seed: 42, PodStart: time.Second})
+	return forecastWith(t, w, stages.Cluster())
+}
+
+func forecastWith(t *testing.T, w *sim.Cluster, list []plan.Stage) planned.Forecast {
+	t.Helper()
+	f, err := forecast.Play(t.Context(), forecast.Request{Observed: observed(t, w), Stages: list, Seed: 42, PodStart: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,6 +174,10 @@ func TestTheForecastIsUnavailableIfTheStateCannotBeSimulated(t *testing.T) {
 	}{
 		"unknown":     {sim.UnsupportedUnknown, func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "no answer"} }},
 		"unavailable": {sim.UnsupportedUnavailable, unavailable},
+		"unknown, of a database that the spec names": {sim.UnsupportedUnknown, func(s *plan.Snapshot) {
+			s.Database = plan.DatabaseFacts{Unreachable: "there is no cluster file yet"}
+			s.Cluster.Status.Configured, s.Cluster.Spec.SeedConnectionString = false, s.Cluster.Status.ConnectionString
+		}},
 		"unavailable, not configured by the status of the resource": {sim.UnsupportedUnavailable, func(s *plan.Snapshot) {
 			unavailable(s)
 			s.Cluster.Status.Configured = false

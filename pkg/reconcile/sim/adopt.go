@@ -124,6 +124,8 @@ func (w *Cluster) Counters() (sum Counters) {
 func supported(s plan.Snapshot) error {
 	d := s.Database
 	switch {
+	case !s.Configured() && d.Status == nil && s.Cluster.Spec.SeedConnectionString != "": // that database exists
+		return &UnsupportedError{Code: UnsupportedUnknown, Detail: d.Why()}
 	case !s.Configured() && exists(s):
 		return &UnsupportedError{Code: UnsupportedUnavailable, Detail: d.Why()}
 	case !s.Configured():

@@ -116,6 +116,7 @@ func (w *Cluster) adoptObjects(s plan.Snapshot) {
 	maps.Copy(w.Agents, copies(s.Agents.Pods))
 	w.ConfigMap, w.Detector, w.AgentsHidden = s.ConfigMap.DeepCopy(), s.Detector.Job.DeepCopy(), s.Agents.Hidden
 	w.Unschedulable, w.otherNames, w.failing = map[string]bool{}, map[string]string{}, map[string]bool{}
+	w.refused = s.Successors.Refused
 	w.adoptNodes(s)
 	for name, pod := range s.Pods {
 		if w.endsByItself(pod, s.Now) {

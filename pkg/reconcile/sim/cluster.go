@@ -106,6 +106,9 @@ type Cluster struct {
 	observed, keepsActions bool
 	// podStart is how long a pod takes until it runs.
 	podStart time.Duration
+	// refused are the classes of which one more process group was observed to be refused. Pods that replace deleted ones
+	// need no more of a quota.
+	refused map[v1beta2.ProcessClass]plan.Refusal
 	// observedNodes are the nodes of an adopted cluster; down are those that do not work.
 	// nodesUnread is true where passes over that cluster read no nodes.
 	observedNodes map[string]*corev1.Node

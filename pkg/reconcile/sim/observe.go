@@ -233,7 +233,10 @@ func (w *Cluster) rejects(a plan.Action) error {
 
 // successors answers the dry runs of new process groups.
 func (w *Cluster) successors() plan.SuccessorFacts {
-	facts := plan.SuccessorFacts{Read: true, Refused: map[v1beta2.ProcessClass]plan.Refusal{}}
+	facts := plan.SuccessorFacts{Read: true, Refused: maps.Clone(w.refused)}
+	if facts.Refused == nil {
+		facts.Refused = map[v1beta2.ProcessClass]plan.Refusal{}
+	}
 	for _, g := range w.Resource.Status.ProcessGroups {
 		if w.Reject == nil {
 			break
