@@ -83,7 +83,8 @@ var journeys = map[string]journey{
 		codes: map[string][]int{
 			"kubectl fdb plan -f sample-cluster.yaml": {1}, "kubectl fdb plan -f sample-cluster.yaml -o json > plan.json": {1},
 			"kubectl fdb plan sample-cluster --set version=7.4.6": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate 5": {1}, "kubectl fdb plan sample-cluster --set version=7.3.80 --simulate all": {1},
-			"kubectl fdb reconcile sample-cluster --plan plan.json --yes": {waits},
+			"kubectl fdb reconcile sample-cluster --plan plan.json --yes":                                                 {waits},
+			"kubectl fdb reconcile sample-cluster --set processCounts.storage=6 --wait --dry-run -o json > approved.json": {1},
 		},
 	},
 	"docs/backup.md": {
@@ -256,12 +257,7 @@ var journeys = map[string]journey{
 			"kubectl fdb watch --replay night.ndjson.zst":      onATerminal,
 		},
 	},
-	"docs/scripting.md": {
-		prepare: up(counts),
-		codes: map[string][]int{
-			"kubectl fdb reconcile sample-cluster --set processCounts.storage=4 --wait --dry-run -o json > approved.json": {1},
-		},
-	},
+	"docs/scripting.md": {prepare: up(counts)},
 	"docs/eviction-webhook.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()
