@@ -14,11 +14,13 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // the ways to log in that kubeconfigs name
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
@@ -371,3 +373,39 @@ func NamesOf[T any](kind string, items []T, name func(T) string) []string {
 
 // ParallelReads bounds how many clusters are read concurrently.
 const ParallelReads = 8
+
+// Located adds context and API server to an error that another context, or other credentials, may resolve.
+func (e Connection) Located(err error) error {
+	var hints []string
+	switch {
+	case apierrors.IsUnauthorized(err):
+		err = &exit.LoggedOutError{Where: e.where(), Err: err}
+		hints = []string{live.LogInAgain, "list other contexts: " + kubectlConfig(e.Env, "get-contexts")}
+	case errors.Is(err, exit.ErrMissingKind):
+		err = fmt.Errorf("%s: %w", e.where(), err)
+		hints = []string{
+			"list other contexts: " + kubectlConfig(e.Env, "get-contexts"),
+			"if this is the right cluster, install the custom resource definitions: " + e.Command("install", "crds", "--dry-run"),
+		}
+	default:
+		return err
+	}
+	located := &exit.Error{Code: exit.Code(err), Err: err, Hints: hints}
+	if known, is := errors.AsType[*exit.Error](err); is {
+		located.Printed, located.Differences = known.Printed, known.Differences
+	}
+	return located
+}
+
+// where names the API server, and the context that leads to it.
+func (e Connection) where() string {
+	server := "the API server"
+	if config, err := e.Config(); err == nil && config.Host != "" {
+		server += " " + config.Host
+	}
+	name := e.ContextName()
+	if name == "" {
+		return server
+	}
+	return "context " + name + ", " + server
+}

@@ -1,11 +1,14 @@
 package session
 
 import (
+	"cmp"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -82,4 +85,37 @@ func columnsOf(stream any) int {
 		return 0
 	}
 	return width
+}
+
+// Values of --color.
+const (
+	ColorAuto   = "auto"
+	ColorAlways = "always"
+	ColorNever  = "never"
+)
+
+// Paint returns whether a stream gets colors, and pictures in other characters than ASCII.
+func (e *Env) Paint(stream any) ui.Paint {
+	return ui.Paint{Color: hasColors(e, stream), ASCII: isASCII(e.Getenv)}
+}
+
+func hasColors(e *Env, stream any) bool {
+	switch {
+	case e.Global.Color == ColorAlways:
+		return true
+	case e.Global.Color == ColorNever, e.Getenv("NO_COLOR") != "":
+		return false
+	case e.Getenv("CLICOLOR_FORCE") != "" && e.Getenv("CLICOLOR_FORCE") != "0":
+		return true
+	default:
+		return e.IsTerminal(stream) && e.Getenv("TERM") != "dumb"
+	}
+}
+
+// isASCII reports whether the locale has no UTF-8, or the font of the terminal few of its characters, as that of the
+// Linux console. Without a locale, as in many containers, terminals are taken to be of this century.
+func isASCII(getenv func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
+	utf8 := strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+	return locale != "" && !utf8 || getenv("TERM") == "linux"
 }
