@@ -198,6 +198,8 @@ type Change struct {
 	Lockless bool
 	// Begins is true if passes that the command does not run have to complete what it is for.
 	Begins bool
+	// Across is the command over several sites of which it is the part at one; nil for a change of its own.
+	Across *Across
 	// Partial is true if stages of a full pass are missing.
 	Partial bool
 	// ResourceKind is the kind of the resource if it is not a cluster.
@@ -298,7 +300,7 @@ func preview(ctx context.Context, e *session.Env, key types.NamespacedName, c Ch
 	if err := r.Open(ctx, key); err != nil {
 		return err
 	}
-	return r.showPlan(ctx, c.printed())
+	return r.showPlan(ctx, c.Printed())
 }
 
 // Values of --wait. A plain --wait means WaitDone.

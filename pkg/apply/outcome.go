@@ -51,7 +51,7 @@ func (o *outcome) end(ctx context.Context, err error) error {
 	case errors.Is(cause, exit.ErrTimeout):
 		return &exit.Error{Code: exit.ExitWaiting, Err: o.withKept(o.timedOut()), Hints: []string{o.again("resume")}, Printed: true}
 	default:
-		return fmt.Errorf("reconcile %s: %w", o.subject(), err)
+		return fmt.Errorf("reconcile %s: %w", o.title(), err)
 	}
 }
 
@@ -110,6 +110,10 @@ func (o *outcome) Verdict() error {
 		f.Hints = []string{o.again(why)}
 	case exit.ExitConflict:
 		f.Hints = []string{o.again("later")}
+	case exit.ExitUnreachable:
+		if o.Across != nil {
+			f.Hints = []string{o.again("resume once the API server answers")}
+		}
 	}
 	if o.beyondPlan() || (o.approved != nil && code == exit.ExitWaiting) {
 		f.Hints = []string{o.planAgain("create a plan for the rest")}
@@ -130,11 +134,22 @@ func (j *job) again(why string, extra ...string) string {
 			flags = append(flags, flag.Words...)
 		}
 	}
-	return why + ": " + j.Env.Command(slices.Concat(j.words(), flags)...)
+	return why + ": " + j.line(slices.Concat(j.words(), flags)...)
+}
+
+// line returns a command line of the whole command.
+func (j *job) line(words ...string) string {
+	if j.Across != nil {
+		return session.CommandAcross(j.Across.Env, words...)
+	}
+	return j.Env.Command(words...)
 }
 
 // words are the command and its arguments: one that carries out several changes which were not stored names no resource.
 func (j *job) words() []string {
+	if j.Across != nil {
+		return j.Across.Args
+	}
 	if j.Proposal == nil || !j.shared {
 		return j.Args
 	}
@@ -208,21 +223,21 @@ func (o *outcome) sentence(end error) string {
 	did := o.did()
 	switch {
 	case (end == nil || o.isAnswer(end)) && o.Goal != nil:
-		sentence := o.subject() + ": " + o.Goal.Summary(o.extent())
+		sentence := o.title() + ": " + o.Goal.Summary(o.extent())
 		if o.count > 1 {
 			sentence += " (" + did + ")"
 		}
 		return sentence
 	case end == nil && o.Partial && o.acted == 0:
-		return o.subject() + ": nothing to do in the selected stages; the others were not run"
+		return o.title() + ": nothing to do in the selected stages; the others were not run"
 	case end == nil && o.Partial:
-		return fmt.Sprintf("%s: the selected stages are done (%s); the others were not run", o.subject(), did)
+		return fmt.Sprintf("%s: the selected stages are done (%s); the others were not run", o.title(), did)
 	case end == nil && o.acted == 0:
-		return o.subject() + ": already reconciled, no changes"
+		return o.title() + ": already reconciled, no changes"
 	case end == nil:
-		return fmt.Sprintf("%s: reconciled (%s)", o.subject(), did)
+		return fmt.Sprintf("%s: reconciled (%s)", o.title(), did)
 	}
-	return fmt.Sprintf("%s: %s after %s: %s", o.subject(), o.endWord(end), did, exit.Explain(end))
+	return fmt.Sprintf("%s: %s after %s: %s", o.title(), o.endWord(end), did, exit.Explain(end))
 }
 
 func (o *outcome) extent() Extent {
@@ -291,7 +306,7 @@ func retryAfter(done reconcile.PassDone) time.Duration {
 // noteHousekeeping prints the housekeeping that the last pass left for later.
 func (o *outcome) noteHousekeeping() {
 	for _, h := range o.Last.Housekeeping {
-		o.out.Line("%s: deferred to a later pass: %s", o.subject(), h.Text())
+		o.out.Line("%s: deferred to a later pass: %s", o.title(), h.Text())
 	}
 }
 

@@ -43,6 +43,15 @@ func ReadPlans(path string) (all []*planned.ApprovedPlan, err error) {
 	return all, err
 }
 
+// readSitePlans reads the file of --plan of a change at the sites of one database.
+func readSitePlans(path string) (all []*planned.ApprovedPlan, err error) {
+	err = readPlanFile(path, "a valid list of the plans of several sites", func(text []byte) error {
+		all, err = planned.ReadSitePlans(text)
+		return err
+	}, "such lists are printed by --dry-run -o json of the same command")
+	return all, err
+}
+
 // ReadDocument reads the file of --plan of a command that carries out steps: a document of a kind, with digests of what
 // it shows. The words of what name such documents.
 func ReadDocument(path, kind, what string, into any) error {
@@ -161,11 +170,11 @@ func (j *job) planAgain(why string) string {
 	c.Args = j.words()
 	words := c.Command()
 	for _, flag := range session.ResumedFlags(j.Env) {
-		if j.Proposal != nil && slices.Contains(session.ProposalFlags, strings.TrimLeft(flag.Name, "-")) {
+		if j.Proposal != nil && slices.Contains(session.ProposalFlags, strings.TrimLeft(flag.Name, "-")) || j.Across != nil && slices.Contains(session.SiteFlags, strings.TrimLeft(flag.Name, "-")) {
 			words = append(words, flag.Words...)
 		}
 	}
-	return why + ": " + j.Env.Command(append(words, "--dry-run", "-o", "json")...) + " > " + session.Quoted(j.Plan)
+	return why + ": " + j.line(append(words, "--dry-run", "-o", "json")...) + " > " + session.Quoted(j.Plan)
 }
 
 // PlanOptions are how the plan of a dry run is printed, and what is added to it.
@@ -191,8 +200,8 @@ func (o ReconcileOptions) Planned(shows PlanOptions) ReconcileOptions {
 	return o
 }
 
-// printed returns how a dry run is printed.
-func (f ChangeFlags) printed() PlanOptions {
+// Printed returns how a dry run is printed.
+func (f ChangeFlags) Printed() PlanOptions {
 	o := PlanOptions{Flags: format.Flags{Format: f.Output}, Forecast: true}
 	if f.shows != nil {
 		o = *f.shows
@@ -254,7 +263,7 @@ func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
 		if err := runs[i].Open(ctx, c.Key); err != nil {
 			return err
 		}
-		view, done, err := runs[i].plan(ctx, c.printed())
+		view, done, err := runs[i].plan(ctx, c.Printed())
 		if err != nil {
 			return exit.CauseOf(ctx, err)
 		}
@@ -263,7 +272,7 @@ func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
 	first := all[0]
 	e.Run.About = first.Key
 	list := planned.NewPlanList(e.Metadata(first.ResourceKind.Named(first.Key)), views)
-	if first.printed().Prune {
+	if first.Printed().Prune {
 		var err error
 		if list.Pruned, err = pruned(ctx, e, all); err != nil {
 			return exit.CauseOf(ctx, err)
@@ -272,7 +281,7 @@ func planAll(ctx context.Context, e *session.Env, all []Keyed) error {
 			ends = append(ends, exit.AnswerError{Code: exit.ExitNo})
 		}
 	}
-	if err := first.printed().printAll(e, list); err != nil {
+	if err := first.Printed().printAll(e, list); err != nil {
 		return err
 	}
 	if first.DryRun == DryRunServer {

@@ -30,6 +30,8 @@ type ReconcileOptions struct {
 	WatchFlags
 	// WithBackups runs passes over the cluster's backups and restores after each of its own.
 	WithBackups bool
+	// OverSites is true for a command over the sites of one database.
+	OverSites bool
 	// Proposed is true if the command is for changes that nothing has stored yet.
 	Proposed bool
 }
@@ -38,7 +40,7 @@ type ReconcileOptions struct {
 // what carries them out.
 func (o ReconcileOptions) Check(env *session.Env) error {
 	flags := o.ChangeFlags
-	if (o.WithBackups || o.Proposed) && !flags.dry() {
+	if (o.WithBackups || o.Proposed || o.OverSites) && !flags.dry() {
 		flags.Plan = ""
 	}
 	return flags.Check(env)
@@ -287,6 +289,14 @@ func Noun(k *session.ResourceKind) string {
 		return "cluster"
 	}
 	return strings.TrimPrefix(k.Short, "fdb")
+}
+
+// title returns the resource of the passes in lines, after its site where there are several.
+func (j *job) title() string {
+	if j.Env.Site != "" {
+		return j.Env.Site + ": " + j.subject()
+	}
+	return j.subject()
 }
 
 // subject returns the resource of the passes, as the command named it.

@@ -26,6 +26,8 @@ type Passes struct {
 
 	audit  *Auditor
 	report func(reconcile.Event)
+	// sites are the passes over all sites of the database, this one among them, in the order of their Leases; nil for one resource.
+	sites []*Passes
 	// lossReported is true once a watch has printed that it never loses data.
 	lossReported bool
 	// paused is the last seen pause, so that it is printed once.
@@ -185,7 +187,7 @@ func (a *approving) ToApprove(ctx context.Context) (planned.PlanView, reconcile.
 	switch {
 	case err != nil:
 	case a.Wait:
-		err = a.foresee(ctx, &view, a.printed())
+		err = a.foresee(ctx, &view, a.Printed())
 	default: // no later pass follows
 		a.weigh(ctx, &view)
 	}
@@ -226,10 +228,14 @@ func (p *Passes) once(ctx context.Context) error {
 	beat := &session.Heartbeat{Env: p.Env}
 	defer beat.Start()()
 	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
-	pass.Observer, pass.Actor, pass.Permit = bound{ofOne{p.observer(), &p.uid}, &p.Approved}, p.Session, p.Approved.Permits
+	actor := reconcile.Actor(p.Session)
+	if p.sites != nil {
+		actor = inCommon{p.Session, p}
+	}
+	pass.Observer, pass.Actor, pass.Permit = bound{ofOne{p.observer(), &p.uid}, &p.Approved}, actor, p.Approved.Permits
 	pass.Continues = p.Last.Acted > 0
 	if !pass.Continues && (p.acted == 0 || !p.Wait) { // else the run has begun, and ends what it began
-		pass.Actor = audited{p.Session, p.Env}
+		pass.Actor = audited{actor, p.Env}
 	}
 	done, err := pass.Run(ctx)
 	s, known := pass.Current(plan.Database)

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/format"
 )
 
-// resourceSet runs passes over one resource, or over clusters, backups and restores of one namespace, in this
-// order: a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
+// resourceSet runs passes over one resource, over those of one database in several Kubernetes clusters, or over clusters,
+// backups and restores of one namespace, in this order: a backup requires a database, and a restore the agents of a backup. Each pass takes the Lease
 // of its resource, and releases it before the next begins.
 type resourceSet struct {
 	env     *session.Env
@@ -29,13 +29,15 @@ type resourceSet struct {
 	options ReconcileOptions
 	members []*Passes // those of clusters come first
 	known   map[types.UID]*Passes
-	// plans are those that were approved, by the names of their resources; nil without --plan.
+	// plans are those that were approved, by the names of their resources or sites; nil without --plan.
 	plans map[string]*planned.ApprovedPlan
 	out   *format.Sections
 	// available is whether the last pass over a cluster found its database available, by the names of the clusters.
 	available map[string]bool
 	// alone is true for passes over one resource, beside which no others are looked for.
 	alone bool
+	// sites is true for passes over the resources of one database in several Kubernetes clusters.
+	sites bool
 }
 
 // alone returns the passes over one resource, whatever it is.
@@ -91,7 +93,7 @@ func resources(e *session.Env, key types.NamespacedName, o ReconcileOptions) *re
 func CarryOutAll(ctx context.Context, e *session.Env, o ReconcileOptions, all []Keyed) (err error) {
 	several := len(all) > 1
 	switch {
-	case o.dry() && (several || o.printed().Prune):
+	case o.dry() && (several || o.Printed().Prune):
 		return planAll(ctx, e, all)
 	case o.dry():
 		return CarryOut(ctx, e, all[0].Key, all[0].Change)
@@ -257,7 +259,7 @@ func (t *resourceSet) open(ctx context.Context, c Keyed) (*Passes, error) {
 // attach makes passes report under the name of their resource.
 func (t *resourceSet) attach(p *Passes) {
 	p.shared = true
-	p.report = p.out.EventsOf(p.subject(), t.out)
+	p.report = p.out.EventsOf(p.Env.Metadata(p.Run.ResourceKind.Named(p.Key)), t.out)
 	if p.Run.ResourceKind == nil {
 		t.available[p.Key.Name] = false
 		p.report = all(p.report, func(e reconcile.Event) { t.seesDatabase(p.Key.Name, e) })

@@ -95,22 +95,15 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	if t.options.agreed() {
 		return nil
 	}
-	views, desired := make([]planned.PlanView, len(t.members)), 0
+	views, err := t.previews(ctx)
+	if err != nil {
+		return err
+	}
+	desired := 0
 	for i, p := range t.members {
-		view, err := p.show(ctx)
-		if err != nil && (ctx.Err() != nil || p.Proposal != nil) { // no spec is stored beside a refused one
-			return err
-		}
-		if err != nil { // its own pass reports it; the others continue
-			t.env.Logf("%s: %s", p.subject(), exit.Explain(err))
-			view = planned.PlanView{}
-		}
-		views[i] = view
-		desired += len(view.Items)
-		if p.Proposal != nil && p.Proposal.IsChange() {
+		if desired += len(views[i].Items); p.Proposal != nil && p.Proposal.IsChange() {
 			desired++
 		}
-		p.Approved.About(p.Seen)
 	}
 	if desired == 0 {
 		return nil
@@ -129,16 +122,37 @@ func (t *resourceSet) agree(ctx context.Context, question string) error {
 	return nil
 }
 
+// previews shows what all of them would do, in their order.
+func (t *resourceSet) previews(ctx context.Context) ([]planned.PlanView, error) {
+	if t.sites {
+		return t.previewSites(ctx)
+	}
+	views := make([]planned.PlanView, len(t.members))
+	for i, p := range t.members {
+		view, err := p.show(ctx)
+		if err != nil && (ctx.Err() != nil || p.Proposal != nil) { // no spec is stored beside a refused one
+			return nil, err
+		}
+		if err != nil { // its own pass reports it; the others continue
+			t.env.Logf("%s: %s", p.subject(), exit.Explain(err))
+			view = planned.PlanView{}
+		}
+		views[i] = view
+		p.Approved.About(p.Seen)
+	}
+	return views, nil
+}
+
 // confirmPlans verifies that nothing changed since the plans were approved, of any of the resources.
 func (t *resourceSet) confirmPlans(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(t.plans)) {
-		if !slices.ContainsFunc(t.members, func(p *Passes) bool { return p.subject() == name }) {
+		if !slices.ContainsFunc(t.members, func(p *Passes) bool { return p.ofPlan() == name }) {
 			return exit.Usagef("plan %s is for %s, which %s (nothing was changed)", t.options.Plan, name, t.absent())
 		}
 	}
 	for _, p := range t.members {
 		if p.approved == nil {
-			return exit.Usagef("plan %s has no plan for %s (nothing was changed)", t.options.Plan, p.subject())
+			return exit.Usagef("plan %s has no plan for %s (nothing was changed)", t.options.Plan, p.ofPlan())
 		}
 		if err := p.confirmPlan(ctx, p.approved); err != nil {
 			return err
@@ -147,10 +161,16 @@ func (t *resourceSet) confirmPlans(ctx context.Context) error {
 	return nil
 }
 
+// ofPlan returns what names the plan of a resource among several: its site, or the resource.
+func (j *job) ofPlan() string { return cmp.Or(j.Env.Site, j.subject()) }
+
 // absent is why a resource of a plan is not among those of the command.
 func (t *resourceSet) absent() string {
-	if t.options.Proposed {
+	switch {
+	case t.options.Proposed:
 		return "the manifests do not have"
+	case t.sites:
+		return "is no site of the command"
 	}
 	return "does not exist any more"
 }
@@ -163,7 +183,9 @@ func (t *resourceSet) round(ctx context.Context) error {
 			p.next = p.settle(ctx)
 			continue
 		}
-		if err := t.one(ctx, p); err != nil {
+		err := t.one(ctx, p)
+		t.spread()
+		if err != nil || t.lost() != nil {
 			return err
 		}
 	}
@@ -210,7 +232,7 @@ func (t *resourceSet) one(ctx context.Context, p *Passes) error {
 // amongOthers returns a line about passes that names their resource where there are others.
 func (j *job) amongOthers(words string) string {
 	if j.shared {
-		return j.subject() + ": " + words
+		return j.title() + ": " + words
 	}
 	return words
 }
@@ -223,8 +245,8 @@ func (t *resourceSet) wait(ctx context.Context) (again bool, err error) {
 			due = p
 		}
 	}
-	switch {
-	case due == nil:
+	switch lost := t.lost(); {
+	case due == nil, lost != nil && lost.next == nil:
 		return false, nil
 	case t.alone && due.next.reason != "":
 		return true, due.wait(ctx, due.next.after, due.next.reason)
@@ -247,7 +269,7 @@ func (t *resourceSet) waiting() *Passes {
 
 func (t *resourceSet) waitsFor() string {
 	_, reason := t.waiting().waitsFor()
-	return t.waiting().subject() + ": " + reason
+	return t.waiting().title() + ": " + reason
 }
 
 // finish prints how each ended, and ends the command with the most significant end.
@@ -268,7 +290,7 @@ func (t *resourceSet) finish(ctx context.Context, err error) error {
 	}
 	for i, p := range t.members {
 		if p.hadNoTurn() {
-			p.out.Line("%s: no pass was run", p.subject())
+			p.out.Line("%s: no pass was run", p.title())
 			continue
 		}
 		p.out.Line("%s", p.sentence(ends[i]))
@@ -292,7 +314,7 @@ func (t *resourceSet) document(ends []error, end error) inspect.ReconcileResultL
 		r := p.result(ends[i])
 		v.Outcome, v.Acted = max(v.Outcome, r.Outcome), v.Acted+r.Acted
 		v.Resources = append(v.Resources, inspect.ResourceReconcile{
-			Resource: p.subject(), Outcome: r.Outcome, Passes: r.Passes, Acted: r.Acted, Reason: r.Reason, ExitCode: r.ExitCode,
+			Resource: p.subject(), Site: p.Env.Site, Outcome: r.Outcome, Passes: r.Passes, Acted: r.Acted, Reason: r.Reason, ExitCode: r.ExitCode,
 		})
 	}
 	return v

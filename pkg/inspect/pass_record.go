@@ -199,8 +199,8 @@ func (r ActionRecord) WithoutSecrets() ActionRecord {
 	return r
 }
 
-// ReconcileResultList is the last line of `reconcile --with-backups -o json`: the results of a
-// cluster, its backups and its restores, in the order of their passes.
+// ReconcileResultList is the last line of `reconcile -o json` over several resources: the results of a cluster, its backups
+// and its restores, or of the sites of one database, in the order of their passes.
 type ReconcileResultList struct {
 	Document
 	// Outcome is the worst of all.
@@ -215,8 +215,10 @@ type ReconcileResultList struct {
 // ResourceReconcile is the result of one of them.
 type ResourceReconcile struct {
 	// Resource is a cluster's name, fdbbackup/NAME or fdbrestore/NAME.
-	Resource string            `json:"resource"`
-	Outcome  reconcile.Outcome `json:"outcome"`
+	Resource string `json:"resource"`
+	// Site is the site of the resource; absent where the command is not about several.
+	Site    string            `json:"site,omitempty"`
+	Outcome reconcile.Outcome `json:"outcome"`
 	// Passes is how many passes ran; 0 where it was not its turn.
 	Passes int `json:"passes"`
 	Acted  int `json:"acted"`
@@ -261,6 +263,8 @@ type EventHead struct {
 	// Resource is what the pass is about, where a run is about several: a cluster by its
 	// name, fdbbackup/NAME or fdbrestore/NAME.
 	Resource string `json:"resource,omitempty"`
+	// Site is the site of the resource, where a run is about several.
+	Site string `json:"site,omitempty"`
 }
 
 // WaitStarted is the line of a watch that rests after a pass.

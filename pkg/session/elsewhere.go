@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -27,6 +28,19 @@ func At(e *Env, p Place) *Env {
 	other.Global = e.Global
 	other.Site, other.Run.Started = p.Name, true
 	return other
+}
+
+// ActAt has commands act at a place for the command of e: with its reason and overridden gates, and prompts on its terminal.
+func ActAt(at, e *Env) {
+	at.In, at.IsTerminal = e.In, func(stream any) bool { return stream == any(e.In) && e.IsTerminal(stream) }
+	at.Run.Reason, at.Run.Overrides, at.Run.FieldManager = e.Run.Reason, e.Run.Overrides, e.Run.FieldManager
+}
+
+// CommandAcross returns a complete command line over several sites, whose flags name the contexts. It has the namespace only
+// where the user typed one.
+func CommandAcross(e *Env, words ...string) string {
+	where := Where{Namespace: text(e.Kube.Namespace), Flags: e.Global.typed}
+	return where.ShellLine(slices.Concat([]string{"kubectl", "fdb"}, words, TemplateRestrictions(e).Args()), nil)
 }
 
 // openElsewhere opens the API server of another context of the same kubeconfig.

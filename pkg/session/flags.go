@@ -33,6 +33,9 @@ type TypedFlag struct {
 // ProposalFlags are the flags that name a change which nothing has stored yet.
 var ProposalFlags = []string{"filename", "kustomize", "recursive", "set", "unset"}
 
+// SiteFlags are the flags that name the sites of a database.
+var SiteFlags = []string{"contexts", "sites"}
+
 // ResumedFlags returns the flags that the user typed and that a command line which resumes the command repeats, beside those
 // of the change and of the connection. A command of the dashboard has none: nothing of it was typed.
 func ResumedFlags(e *Env) []TypedFlag { return e.Global.resumed }

@@ -16,10 +16,10 @@ import (
 // JSON returns a reporter that writes one JSON object per event and line. The
 // fields are documented in docs/events.md and only ever added to. Given to several
 // passes in a row, it counts them.
-func JSON(w io.Writer) func(reconcile.Event) { return JSONOf(w, "") }
+func JSON(w io.Writer) func(reconcile.Event) { return JSONOf(w, inspect.Metadata{}) }
 
 // JSONOf is JSON for passes over one of several resources, which every line names.
-func JSONOf(w io.Writer, resource string) func(reconcile.Event) {
+func JSONOf(w io.Writer, resource inspect.Metadata) func(reconcile.Event) {
 	pass := 0
 	return func(e reconcile.Event) {
 		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
@@ -94,9 +94,9 @@ type (
 	}
 )
 
-func record(e reconcile.Event, pass int, resource string) any {
+func record(e reconcile.Event, pass int, of inspect.Metadata) any {
 	head := func(event string) inspect.EventHead {
-		return inspect.EventHead{Event: event, Pass: pass, Resource: resource}
+		return inspect.EventHead{Event: event, Pass: pass, Resource: of.Cluster, Site: of.Site}
 	}
 	switch e := e.(type) {
 	case reconcile.PassStarted:
@@ -149,7 +149,7 @@ func Lines(receive func(json.RawMessage)) func(reconcile.Event) {
 		if started, ok := e.(reconcile.PassStarted); ok && started.Round == 1 {
 			pass++
 		}
-		receive(Line(discreet(record(e, pass, ""))))
+		receive(Line(discreet(record(e, pass, inspect.Metadata{}))))
 	}
 }
 

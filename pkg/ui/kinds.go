@@ -77,7 +77,7 @@ func Kinds() []Kind {
 		{Name: "ProcessList", PrintedBy: "get processes", Document: lists.ProcessListView{}},
 		{Name: "ReconcileEvent", PrintedBy: "reconcile and replace, one per line", Events: eventKinds()},
 		{Name: "ReconcileResult", PrintedBy: "reconcile, the last line", Document: inspect.ReconcileResult{}},
-		{Name: "ReconcileResultList", PrintedBy: "reconcile --with-backups, the last line", Document: inspect.ReconcileResultList{}},
+		{Name: "ReconcileResultList", PrintedBy: "reconcile --with-backups, --contexts or --sites, the last line", Document: inspect.ReconcileResultList{}},
 		{Name: "RecoveryPlan", PrintedBy: "recover plan", Document: recovery.PlanView{}},
 		{Name: "RecoveryReport", PrintedBy: "recover collect", Document: recovery.ReportView{}},
 		{Name: "RecoveryVerification", PrintedBy: "recover verify", Document: recovery.VerificationView{}},

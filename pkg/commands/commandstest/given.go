@@ -37,6 +37,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -91,6 +92,9 @@ type Given struct {
 
 	// Sites are other Kubernetes clusters by their kubeconfig context.
 	Sites map[string]*Given
+	// Leases is how many Leases of the cluster runs hold. OnLease is called after each one was taken; nil for nothing.
+	Leases  int
+	OnLease func()
 	// Down is what every request to the API server meets; nil for an answer.
 	Down error
 
@@ -387,14 +391,45 @@ type Simulated struct {
 	G *Given
 }
 
+// Observe implements reconcile.Observer.
+func (s Simulated) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
+	if s.G.Down != nil {
+		return &reconcile.UnreachableError{Err: s.G.Down}
+	}
+	return s.Cluster.Observe(ctx, into, facets)
+}
+
+// Begin implements reconcile.Actor.
+func (s Simulated) Begin(ctx context.Context) error {
+	if s.G.Down != nil {
+		return s.G.Down
+	}
+	if err := s.Cluster.Begin(ctx); err != nil {
+		return err
+	}
+	if s.G.Leases++; s.G.OnLease != nil {
+		s.G.OnLease()
+	}
+	return nil
+}
+
+// Act implements reconcile.Actor.
+func (s Simulated) Act(ctx context.Context, a plan.Action) error {
+	if s.G.Down != nil {
+		return s.G.Down
+	}
+	return s.Cluster.Act(ctx, a)
+}
+
 // UseFirst does nothing: the simulated cluster is read without requests.
 func (Simulated) UseFirst(live.Given) {}
 
-// Held is always true: nothing takes the Lease of a simulated cluster away.
-func (Simulated) Held(context.Context) error { return nil }
+// Held implements session.Session: nothing takes the Lease of a simulated cluster away as long as its API server answers.
+func (s Simulated) Held(context.Context) error { return s.G.Down }
 
 // End implements reconcile.Actor.
 func (s Simulated) End(ctx context.Context) error {
+	s.G.Leases = max(0, s.G.Leases-1)
 	return errors.Join(s.Cluster.End(ctx), s.G.EndErr)
 }
 

@@ -87,3 +87,6 @@ func (g *Given) contexts() string {
 	}
 	return strings.Join(all, ", ")
 }
+
+// LoseSite makes the API server of a site unreachable.
+func (g *Given) LoseSite(site string) { g.Sites[site].Down = Refused(site + ".example:6443") }

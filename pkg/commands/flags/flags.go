@@ -193,7 +193,7 @@ func SetNamespace(m proposal.Manifest, env *session.Env) error {
 // has stored yet: all others that select what is done are in the command line of the change. Single letters are shorthands.
 var resumedFlags = append([]string{
 	"reason", "timeout", "interval", "output", "q", "v", "color", "request-timeout", "transport", "cluster-file",
-}, session.ProposalFlags...)
+}, slices.Concat(session.ProposalFlags, session.SiteFlags)...)
 
 // repeatedFlags are the flags of the connection, besides namespace and context, that command lines to
 // copy repeat. Tokens and passwords are not among them: hints are kept in logs.
@@ -226,7 +226,9 @@ func typedWords(f *pflag.Flag) (words []string) {
 		return nil
 	}
 	values := []string{f.Value.String()}
-	if list, ok := f.Value.(pflag.SliceValue); ok {
+	if list, ok := f.Value.(pflag.SliceValue); ok && f.Value.Type() == "stringSlice" {
+		values = []string{strings.Join(list.GetSlice(), ",")}
+	} else if ok {
 		values = list.GetSlice()
 	}
 	for _, value := range values {

@@ -304,7 +304,7 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	}
 	switch {
 	case len(named) > 0:
-		return planSites(ctx, o.Planned(shows), shows, env, named, args)
+		return overSites{o.Planned(shows), env, named, args}.plan(ctx, shows)
 	case f.given():
 		return carryOutProposed(ctx, f, o.Planned(shows), env, args)
 	}

@@ -17,19 +17,22 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // NewReconcile returns the command `reconcile`, whose watches write dumps with write.
 func NewReconcile(env *session.Env, write apply.WriteDump) *cobra.Command {
 	var (
-		o apply.ReconcileOptions
-		f proposedFlags
+		o    apply.ReconcileOptions
+		f    proposedFlags
+		over sites.Flags
 	)
 	o.Dumps.Write = write
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Changes, Group: declare.Management, Pages: []string{"reconcile.md", "watch.md"},
 		Needs: cmdutil.Reconciling,
 		With: map[string]func() []declare.Requirement{
+			"--contexts": cmdutil.OverSites(cmdutil.Reconciling)["--contexts"],
 			"fdbbackup": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Required(session.BackupPermissions()...), cmdutil.Operators(), cmdutil.Auditing())
 			},
@@ -67,6 +70,9 @@ until nothing is left to do; with --watch, they repeat at every change until a s
 --dump-dir keeps dumps of the last day meanwhile, to explain an outage after it.
 With -f, -k, --set or --unset, the API server gets the changed spec once its plan is
 approved and no gate refuses the first pass.
+With --contexts or --sites, passes run at each site of a database with resources in several
+Kubernetes clusters, in turn. Each acts only while this run holds the Leases of all sites,
+and nothing is changed if one of them cannot be read.
 Ctrl-C finishes the current action and releases all locks; run the same command again to
 continue.`,
 		Example: `  # Preview, approve and run one pass
@@ -91,6 +97,9 @@ continue.`,
   # Reconcile the cluster, then its backups, then restores into it
   kubectl fdb reconcile sample-cluster --with-backups --yes --wait
 
+  # Reconcile a database with resources in three Kubernetes clusters
+  kubectl fdb reconcile --contexts dc1,dc2,dc3 --wait
+
   # Reconcile a backup or a restore
   kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
   kubectl fdb reconcile fdbrestore/sample-restore --wait`,
@@ -106,6 +115,20 @@ continue.`,
 			if err := f.check(); err != nil {
 				return err
 			}
+			kind, _ := session.ResourceKindOf(args)
+			named, err := over.Sites(env, sites.Scope{
+				Other: f.given() || o.WithBackups || o.Watch || o.MetricsAddr != "" || kind != nil,
+				Words: "-f, -k, --set, --unset, --with-backups, --watch and --metrics-addr, and with names of backups and restores",
+			})
+			o.OverSites = len(named) > 0
+			switch {
+			case err != nil:
+				return err
+			case o.OverSites && o.DryRun == apply.DryRunNone:
+				return overSites{o, env, named, args}.run(cmd.Context())
+			case o.OverSites:
+				return overSites{o, env, named, args}.plan(cmd.Context(), o.Printed())
+			}
 			if f.given() {
 				return carryOutProposed(cmd.Context(), f, o, env, args)
 			}
@@ -113,6 +136,7 @@ continue.`,
 		},
 	})
 	flags.Cluster(cmd, env, &o.ClusterFlag)
+	flags.Sites(cmd, &over, env)
 	flags.Stages(cmd, &o.StageFlags)
 	flags.Removing(cmd, &o.ChangeFlags, "the cluster is reconciled")
 	flags.Watch(cmd, &o.WatchFlags)
@@ -168,8 +192,11 @@ func check(o apply.ReconcileOptions, env *session.Env) ([]plan.Stage, error) {
 	if o.Watch && o.Plan != "" {
 		return nil, exit.Usagef("--watch conflicts with --plan")
 	}
-	if many := o.Watch || o.WithBackups; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
-		return nil, exit.Usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.Output)
+	if many := o.Watch || o.WithBackups || o.OverSites; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
+		return nil, exit.Usagef("-o %s is not supported with --watch, --with-backups, --contexts or --sites: must be text or json", o.Output)
+	}
+	if o.OverSites && o.DryRun == apply.DryRunServer {
+		return nil, exit.Usagef("--dry-run=server is not supported with --contexts or --sites: must be client")
 	}
 	if err := o.Check(env); err != nil {
 		return nil, err

@@ -228,6 +228,8 @@ type PlanListView struct {
 	// Unread are the sites that cannot be read, about which nothing was decided; absent where there are no sites, or all
 	// were read.
 	Unread []inspect.UnreadSite `json:"unread,omitempty"`
+	// Digest is equal for two lists with the same plans at the same sites, in any order; absent where there are no sites.
+	Digest string `json:"digest,omitempty"`
 }
 
 // CommonAction is one action that the passes of several sites plan alike.
@@ -246,6 +248,11 @@ func (v PlanListView) OverSites(unread []inspect.UnreadSite) PlanListView {
 	for _, u := range unread {
 		v.Warnings = append(v.Warnings, u.Warning())
 	}
+	of := make([]siteDigest, len(v.Plans))
+	for i, p := range v.Plans {
+		of[i] = siteDigest{p.Metadata.Site, p.Observed.UID, p.Digest}
+	}
+	v.Digest = digestOfSites(of)
 	at := map[string]int{}
 	for _, p := range v.Plans {
 		for _, item := range p.Items {

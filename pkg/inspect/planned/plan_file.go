@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -84,6 +85,42 @@ func ReadPlans(text []byte) ([]*ApprovedPlan, error) {
 		all[i] = p
 	}
 	return all, nil
+}
+
+// ReadSitePlans reads a saved list of the plans of the sites of one database. The error is why they cannot be carried out.
+func ReadSitePlans(text []byte) ([]*ApprovedPlan, error) {
+	all, err := ReadPlans(text)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Digest string               `json:"digest"`
+		Unread []inspect.UnreadSite `json:"unread"`
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("not a complete JSON document: %w", err)
+	}
+	of := make([]siteDigest, len(all))
+	for i, p := range all {
+		of[i] = siteDigest{p.Metadata.Site, p.Observed.UID, p.Digest}
+	}
+	switch {
+	case len(list.Unread) > 0:
+		return nil, fmt.Errorf("it is incomplete: site %s could not be read", list.Unread[0].Site)
+	case list.Digest != digestOfSites(of):
+		return nil, errors.New("its digest does not match its plans: it was modified, or is not of several sites")
+	}
+	return all, nil
+}
+
+// siteDigest is the digest of the plan of the resource at a site.
+type siteDigest struct{ Site, UID, Digest string }
+
+// digestOfSites returns one digest of the plans of all sites, whatever their order.
+func digestOfSites(of []siteDigest) string {
+	of = slices.Clone(of)
+	slices.SortFunc(of, func(a, b siteDigest) int { return strings.Compare(a.Site, b.Site) })
+	return digestOf(of)
 }
 
 func (p *ApprovedPlan) check() error {

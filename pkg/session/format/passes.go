@@ -58,11 +58,14 @@ func (p *Passes) EventsWithProgress() func(reconcile.Event) {
 }
 
 // EventsOf returns what prints the events of passes over one of several resources.
-func (p *Passes) EventsOf(resource string, s *Sections) func(reconcile.Event) {
-	if p.format == "json" {
+func (p *Passes) EventsOf(resource inspect.Metadata, s *Sections) func(reconcile.Event) {
+	switch {
+	case p.format == "json":
 		return ui.JSONOf(p.env.Out, resource)
+	case resource.Site != "":
+		return ui.Text(section{s, resource.Subject()}, p.text())
 	}
-	return ui.Text(section{s, resource}, p.text())
+	return ui.Text(section{s, resource.Cluster}, p.text())
 }
 
 // text is how events are printed in lines: with their time, unless on a terminal.
@@ -108,6 +111,12 @@ func (p *Passes) Proposed(v planned.PlanView) error {
 	}
 	w := p.env.ErrOut
 	return ui.WritePlan(w, v, ui.PlanOptions{Paint: p.env.Paint(w), Wide: p.env.Global.Verbose > 0})
+}
+
+// ProposedSites shows the plans of the sites of one database that a prompt is about.
+func (p *Passes) ProposedSites(v planned.PlanListView) error {
+	w := p.env.ErrOut
+	return ui.WriteSitePlans(w, v, ui.PlanOptions{Paint: p.env.Paint(w), Wide: p.env.Global.Verbose > 0})
 }
 
 // Result prints the result as a document, or the names of what was changed.

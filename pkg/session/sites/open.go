@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,8 @@ type Opened struct {
 	Env *session.Env
 	// Resource is nil for an unread site.
 	Resource *session.Cluster
+	// At is when the resource was read.
+	At time.Time
 	// Unread is why the site cannot be read; empty if it can.
 	Unread string
 
@@ -75,7 +78,7 @@ func (o *Opened) open(ctx context.Context, args []string, flag string) error {
 	if err != nil {
 		return o.unread(err)
 	}
-	o.Resource, o.Env.Run.About = cluster, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
+	o.At, o.Resource, o.Env.Run.About = o.Env.Clock.Now(), cluster, types.NamespacedName{Namespace: cluster.Namespace, Name: cluster.Name}
 	return nil
 }
 
@@ -131,14 +134,17 @@ func (o *Opened) AsUnread(reason string) inspect.UnreadSite {
 }
 
 // Problem returns an error with the name of the site, and with the hints for its API server.
-func (o *Opened) Problem(err error) error {
-	located := o.Env.Connection().Located(err)
-	problem := &exit.Error{Code: exit.Code(err), Err: fmt.Errorf("site %s: %s", o.Name, exit.Explain(located))}
+func (o *Opened) Problem(err error) error { return Problem(o.Env, err) }
+
+// Problem returns an error at a site with its name, and with the hints for its API server.
+func Problem(at *session.Env, err error) error {
+	located := at.Connection().Located(err)
+	problem := &exit.Error{Code: exit.Code(err), Err: fmt.Errorf("site %s: %s", at.Site, exit.Explain(located))}
 	if known, is := errors.AsType[*exit.Error](located); is {
 		problem.Hints = known.Hints
 	}
 	if apierrors.IsForbidden(err) && len(problem.Hints) == 0 {
-		problem.Hints = []string{o.Env.Command("auth", "can-i", "status")}
+		problem.Hints = []string{at.Command("auth", "can-i", "status")}
 	}
 	return problem
 }

@@ -84,6 +84,20 @@ func prefixesDiffer(a, b *Opened) error {
 	return nil
 }
 
+// MayChange requires that the sites share the database lock: after a site has taken processes down, no other one acts until the
+// database shows that.
+func MayChange(all []*Opened) error {
+	for i, o := range all {
+		switch {
+		case len(all) > 1 && !o.Resource.LocksUsed():
+			return exit.Usagef("site %s: spec.lockOptions.disableLocks of FoundationDBCluster %s must be false: only the database lock keeps two sites from taking down processes at the same time", o.Name, o.Resource.Name)
+		case o.Resource.LockKeyPrefix() != all[0].Resource.LockKeyPrefix():
+			return exit.Usagef("sites %s and %s: spec.lockOptions.lockKeyPrefix must be the same, or they have a lock each", all[0].Name, all[i].Name)
+		}
+	}
+	return nil
+}
+
 // Contradictions returns the settings of the database in which the specs of sites differ: each site moves the database
 // towards its own spec. During an upgrade the versions differ until all resources have the new one.
 func Contradictions(all []*Opened) (found []string) {
