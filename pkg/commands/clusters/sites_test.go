@@ -40,25 +40,23 @@ func sitesFile(t *testing.T, text string) string {
 // Every row breaks one thing of three sites that are read without an error.
 func TestSitesThatAreNotThoseOfOneDatabaseAreRefused(t *testing.T) {
 	g := three(t)
-	connection := g.Sites["dc2"].Cluster.Resource.Status.ConnectionString
 	tests := map[string]struct {
 		given func(dc2 *commandstest.Given)
 		args  []string
 		want  int
 		says  string
 	}{
-		"an unknown context":                  {args: []string{"--contexts", "dc1,dc4"}, want: exit.ExitUsage, says: `site dc4: context "dc4" not found: must be one of dc1, dc2, dc3, test`},
-		"a context twice":                     {args: []string{"--contexts", "dc1,dc1"}, want: exit.ExitUsage, says: "--contexts: site dc1: duplicate name"},
-		"a context without a name":            {args: []string{"--contexts", "dc1,"}, want: exit.ExitUsage, says: "--contexts: site 2: context is required"},
-		"one context besides":                 {args: []string{"--contexts", "dc1,dc2", "--context", "dc3"}, want: exit.ExitUsage, says: "--contexts conflicts with --context"},
-		"a file besides":                      {args: []string{"--contexts", "dc1", "--sites", "x"}, want: exit.ExitUsage, says: "--contexts conflicts with --sites"},
-		"a file that does not exist":          {args: []string{"--sites", "/does/not/exist"}, want: exit.ExitUsage, says: "sites file /does/not/exist: "},
-		"all namespaces":                      {args: append([]string{"-A"}, threeSites...), want: exit.ExitUsage, says: "--contexts and --sites conflict with -A"},
-		"a context without permissions":       {given: func(g *commandstest.Given) { g.Down = forbidden() }, want: exit.ExitForbidden, says: "site dc2: forbidden: foundationdbclusters"},
-		"a context of the same API server":    {given: func(g *commandstest.Given) { g.Objects[0].SetUID("server-dc1") }, want: exit.ExitUsage, says: "sites dc1 and dc2 are the same Kubernetes cluster"},
-		"the same resource":                   {given: func(g *commandstest.Given) { g.Cluster.Resource.UID = "of-dc1" }, want: exit.ExitUsage, says: "sites dc1 and dc2 are the same FoundationDBCluster"},
-		"another database":                    {given: func(g *commandstest.Given) { g.Cluster.Resource.Status.ConnectionString = "other:abc@10.0.0.1:4501" }, want: exit.ExitUsage, says: "are of two databases: "},
-		"another database of the description": {given: func(g *commandstest.Given) { g.Cluster.Resource.Status.ConnectionString = sameDescription(connection) }, want: exit.ExitUsage, says: "or of one whose coordinators were changed"},
+		"an unknown context":               {args: []string{"--contexts", "dc1,dc4"}, want: exit.ExitUsage, says: `site dc4: context "dc4" not found: must be one of dc1, dc2, dc3, test`},
+		"a context twice":                  {args: []string{"--contexts", "dc1,dc1"}, want: exit.ExitUsage, says: "--contexts: site dc1: duplicate name"},
+		"a context without a name":         {args: []string{"--contexts", "dc1,"}, want: exit.ExitUsage, says: "--contexts: site 2: context is required"},
+		"one context besides":              {args: []string{"--contexts", "dc1,dc2", "--context", "dc3"}, want: exit.ExitUsage, says: "--contexts conflicts with --context"},
+		"a file besides":                   {args: []string{"--contexts", "dc1", "--sites", "x"}, want: exit.ExitUsage, says: "--contexts conflicts with --sites"},
+		"a file that does not exist":       {args: []string{"--sites", "/does/not/exist"}, want: exit.ExitUsage, says: "sites file /does/not/exist: "},
+		"all namespaces":                   {args: append([]string{"-A"}, threeSites...), want: exit.ExitUsage, says: "--contexts and --sites conflict with -A"},
+		"a context without permissions":    {given: func(g *commandstest.Given) { g.Down = forbidden() }, want: exit.ExitForbidden, says: "site dc2: forbidden: foundationdbclusters"},
+		"a context of the same API server": {given: func(g *commandstest.Given) { g.Objects[0].SetUID("server-dc1") }, want: exit.ExitUsage, says: "sites dc1 and dc2 are the same Kubernetes cluster"},
+		"the same resource":                {given: func(g *commandstest.Given) { g.Cluster.Resource.UID = "of-dc1" }, want: exit.ExitUsage, says: "sites dc1 and dc2 are the same FoundationDBCluster"},
+		"another database":                 {given: func(g *commandstest.Given) { g.Cluster.Resource.Status.ConnectionString = "other:abc@10.0.0.1:4501" }, want: exit.ExitUsage, says: "are of two databases: "},
 		"no connection string": {given: func(g *commandstest.Given) {
 			g.Cluster.Resource.Status.ConnectionString, g.Cluster.Resource.Spec.SeedConnectionString = "", ""
 		}, want: exit.ExitUsage, says: "site dc2: FoundationDBCluster sample-dc2 has no connection string"},
@@ -250,5 +248,26 @@ func TestContextsAreCompletedAfterEachComma(t *testing.T) {
 	g.Run("__complete", "status", "--contexts", "dc1,")
 	if want := "dc1,dc2\ndc1,test\n"; !strings.HasPrefix(g.Out.String(), want) {
 		t.Errorf("%q, want %q", &g.Out, want)
+	}
+}
+
+func TestASiteThatMissedAChangeOfAllCoordinatorsIsOfTheSameDatabase(t *testing.T) {
+	g := three(t)
+	status := &g.Sites["dc2"].Cluster.Resource.Status
+	status.ConnectionString = sameDescription(status.ConnectionString)
+	if code := g.Run(append([]string{"get", "clusters"}, threeSites...)...); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+}
+
+func TestTwoDatabasesOfOneDescriptionAreRefused(t *testing.T) {
+	g := three(t)
+	other := commandstest.Up(t).Cluster
+	c := other.Resource
+	c.Name, c.UID, c.Spec.ProcessGroupIDPrefix = "sample-dc2", "of-other", "dc2"
+	c.Status.ConnectionString = sameDescription(g.Sites["dc1"].Cluster.Resource.Status.ConnectionString)
+	g.Sites["dc2"].Cluster = other
+	if code := g.Run(append([]string{"get", "clusters"}, threeSites...)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "or of one whose coordinators were changed") {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 }

@@ -69,7 +69,7 @@ func Open(ctx context.Context, env *session.Env, all []Site, args []string, flag
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return opened, together(opened)
+	return opened, together(ctx, opened)
 }
 
 // open reads the resource, and which API server has it.

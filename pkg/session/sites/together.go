@@ -1,24 +1,27 @@
 package sites
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/objects"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
 
 // together requires that no two sites are the same Kubernetes cluster or resource, and that all are of one database. Of an
 // unread site nothing is required.
-func together(all []*Opened) error {
+func together(ctx context.Context, all []*Opened) error {
 	read := Read(all)
 	for i, later := range read {
 		for _, earlier := range read[:i] {
-			for _, differ := range []func(a, b *Opened) error{serversDiffer, databaseIsOne, prefixesDiffer} {
-				if err := differ(earlier, later); err != nil {
+			for _, differ := range []func(ctx context.Context, a, b *Opened) error{serversDiffer, prefixesDiffer, databaseIsOne} {
+				if err := differ(ctx, earlier, later); err != nil {
 					return err
 				}
 			}
@@ -33,7 +36,7 @@ func Read(all []*Opened) []*Opened {
 }
 
 // serversDiffer requires that two contexts lead to two API servers. A context that is named twice has two resources there.
-func serversDiffer(a, b *Opened) error {
+func serversDiffer(_ context.Context, a, b *Opened) error {
 	switch {
 	case a.Resource.UID == b.Resource.UID && a.Resource.UID != "":
 		return exit.Usagef("sites %s and %s are the same FoundationDBCluster %s in namespace %s", a.Name, b.Name, a.Resource.Name, a.Resource.Namespace)
@@ -44,8 +47,9 @@ func serversDiffer(a, b *Opened) error {
 }
 
 // databaseIsOne requires that two resources have the connection string of one database. After a change of the
-// coordinators, the ID at a site that has not seen it differs: then they share a coordinator.
-func databaseIsOne(a, b *Opened) error {
+// coordinators, the ID at a site that has not seen it differs: then they share a coordinator, or the database that one of them
+// reaches reports process groups of the other.
+func databaseIsOne(ctx context.Context, a, b *Opened) error {
 	of, is := connectionOf(a.Resource)
 	with, known := connectionOf(b.Resource)
 	switch {
@@ -59,12 +63,29 @@ func databaseIsOne(a, b *Opened) error {
 		return exit.Usage(fmt.Errorf("site %s: FoundationDBCluster %s has no connection string, so a pass would create another database: spec.seedConnectionString must be that of the database", without.Name, without.Resource.Name))
 	case of.Description == with.Description && of.ID == with.ID, of.Description == with.Description && shareCoordinator(of, with):
 		return nil
+	case of.Description == with.Description && (a.reports(ctx, b) || b.reports(ctx, a)):
+		return nil
 	}
 	if of.Description != with.Description { // the rest is not printed: it grants access
 		return exit.Usagef("sites %s and %s are of two databases: their connection strings have the descriptions %s and %s", a.Name, b.Name, of.Description, with.Description)
 	}
-	return exit.Usage(fmt.Errorf("sites %s and %s are of two databases, or of one whose coordinators were changed: their connection strings have the description %s, and neither ID nor coordinators in common", a.Name, b.Name, of.Description),
+	return exit.Usage(fmt.Errorf("sites %s and %s are of two databases, or of one whose coordinators were changed: their connection strings have the description %s, and neither ID, coordinators nor reporting process groups in common", a.Name, b.Name, of.Description),
 		a.Env.Command("connection-string", "drift", a.Resource.Name), b.Env.Command("connection-string", "drift", b.Resource.Name))
+}
+
+// reports reports whether the database of the site has a process of a process group of another one. If that is unknown, it
+// has none.
+func (o *Opened) reports(ctx context.Context, other *Opened) bool {
+	l, err := session.ClusterReader{Env: o.Env, Key: o.Key(), Asks: plan.Database}.Read(ctx)
+	if err != nil || l.Seen.Database.Status == nil {
+		return false
+	}
+	for _, p := range l.Seen.Database.Status.Cluster.Processes {
+		if slices.ContainsFunc(other.Resource.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool { return p.InstanceID() == string(g.ProcessGroupID) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func connectionOf(c *session.Cluster) (fdb.ConnectionString, bool) {
@@ -77,7 +98,7 @@ func shareCoordinator(a, b fdb.ConnectionString) bool {
 }
 
 // prefixesDiffer requires that the process groups of two resources cannot have the same ID.
-func prefixesDiffer(a, b *Opened) error {
+func prefixesDiffer(_ context.Context, a, b *Opened) error {
 	if prefix := a.Resource.Spec.ProcessGroupIDPrefix; prefix == b.Resource.Spec.ProcessGroupIDPrefix {
 		return exit.Usagef("sites %s and %s: spec.processGroupIDPrefix must differ, both have %q", a.Name, b.Name, prefix)
 	}
