@@ -219,7 +219,8 @@ func (t *resourceSet) storeProposals(ctx context.Context) error {
 		}
 	}
 	for i, p := range t.members {
-		if err := p.storeProposal(ctx); err != nil {
+		err := p.storeProposal(ctx)
+		if t.spread(); err != nil {
 			return t.partlyStored(i, err)
 		}
 	}
@@ -291,9 +292,9 @@ func (t *resourceSet) partlyStored(at int, err error) error {
 		switch {
 		case !p.Proposal.IsChange():
 		case p.Proposal.IsStored():
-			stored = append(stored, p.subject())
+			stored = append(stored, p.title())
 		default:
-			left = append(left, p.subject())
+			left = append(left, p.title())
 		}
 	}
 	words := fmt.Errorf("%w; %s %s stored, %s %s not, and no pass was run", err,

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -47,6 +50,9 @@ func overSites(ctx context.Context, e *session.Env, all []SitePlan, o ReconcileO
 		return nil, err
 	}
 	for _, c := range all {
+		if c.Proposal != nil && c.Proposal.MayStore() != nil {
+			return nil, sites.Problem(c.Env, withDone(e, c.Proposal.MayStore()))
+		}
 		session.ActAt(c.Env, e)
 		c.Env.Run.Planned = t.plans[c.Env.Site] // its digest is stored with the Lease, and in the audit
 		if err := session.MayDo(ctx, c.Env, c.Key.Namespace, c.required()); err != nil {
@@ -110,7 +116,34 @@ func (a inCommon) Act(ctx context.Context, action plan.Action) error {
 			return notHeld(p.Env, err)
 		}
 	}
+	if deletion, is := action.(plan.DeletePods); is && plan.EffectOf(deletion).Cooldown > 0 {
+		if err := a.allRunElsewhere(ctx); err != nil {
+			return err
+		}
+	}
 	return a.Actor.Act(ctx, action)
+}
+
+// allRunElsewhere returns an error while a pod of another site does not run: the database may tolerate that, and not the loss
+// of another fault domain here. Its status has no process groups that do not report.
+func (a inCommon) allRunElsewhere(ctx context.Context) error {
+	for _, p := range a.of.sites {
+		if p == a.of {
+			continue
+		}
+		var s plan.Snapshot
+		if err := p.Session.Observe(ctx, &s, plan.ClusterResource|plan.Pods); err != nil {
+			return notHeld(p.Env, err)
+		}
+		down := slices.DeleteFunc(slices.Clone(s.Remaining()), func(g *v1beta2.ProcessGroupStatus) bool {
+			pod := s.Pod(g)
+			return pod != nil && pod.DeletionTimestamp == nil && pod.Status.Phase == corev1.PodRunning
+		})
+		if len(down) > 0 {
+			return &reconcile.NotYetError{Err: fmt.Errorf("site %s: %s without a running pod, such as %s; no pod is deleted here until all run", p.Env.Site, phrase.Count(len(down), "process group"), down[0].ProcessGroupID)}
+		}
+	}
+	return nil
 }
 
 // End implements reconcile.Actor. The Leases protect the database lock, and are released after it.
@@ -175,14 +208,14 @@ func (t *resourceSet) previewSites(ctx context.Context) ([]planned.PlanView, err
 	return views, MostSignificant(ends)
 }
 
-// spread gives the environment of each site the number of actions at all of them, which prompts and errors print.
+// spread gives the environment of each site the number of changes at all of them, which prompts and errors print.
 func (t *resourceSet) spread() {
 	if !t.sites {
 		return
 	}
-	acted := 0
+	acted := t.env.Run.Acted
 	for _, p := range t.members {
-		acted += p.acted
+		acted += p.Env.Run.Acted - t.env.Run.Acted
 	}
 	t.env.Run.Acted = acted
 	for _, p := range t.members {

@@ -302,7 +302,7 @@ func (s throughClient) Observe(ctx context.Context, into *plan.Snapshot, facets 
 		return err
 	}
 	read := &v1beta2.FoundationDBCluster{}
-	if err := c.Get(ctx, types.NamespacedName{Namespace: "fdb", Name: "sample"}, read); err != nil {
+	if err := c.Get(ctx, client.ObjectKeyFromObject(s.Resource), read); err != nil {
 		return err
 	}
 	into.Cluster, into.InvalidSpec = read.NormalizedToRead(), plan.InvalidFields(read.Validate())

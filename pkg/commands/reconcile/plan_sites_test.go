@@ -71,7 +71,7 @@ func TestNothingIsDecidedAboutAnUnreadSite(t *testing.T) {
 
 func TestAPlanOverSitesIsRefusedForContradictingSpecsAndOtherScopes(t *testing.T) {
 	g := commandstest.OverSites(t, "dc1", "dc2")
-	for _, more := range [][]string{{"--set", "version=7.3.80"}, {"--with-backups"}, {"fdbbackup/nightly"}} {
+	for _, more := range [][]string{{"-f", "sample.yaml"}, {"--with-backups"}, {"fdbbackup/nightly"}} {
 		if code := g.Run(planOver(more...)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "--contexts and --sites conflict with") {
 			t.Errorf("%v: exit code %d: %s", more, code, &g.Err)
 		}

@@ -132,12 +132,8 @@ func (f *proposedFlags) changes(ctx context.Context, o apply.ReconcileOptions, e
 	return all, nil
 }
 
-// edited returns the resource that the arguments name, after --set and --unset.
-func (f *proposedFlags) edited(ctx context.Context, p proposal.Proposer, o apply.ReconcileOptions, env *session.Env, args []string) (*proposal.Change, error) {
-	edits, err := proposal.Edits(f.set, f.unset)
-	if err != nil {
-		return nil, err
-	}
+// edits returns what --set and --unset change, and the flags as words.
+func (f *proposedFlags) edits() (edits []proposal.Edit, source string, err error) {
 	var words []string
 	for _, text := range f.set {
 		words = append(words, "--set "+text)
@@ -145,7 +141,16 @@ func (f *proposedFlags) edited(ctx context.Context, p proposal.Proposer, o apply
 	for _, path := range f.unset {
 		words = append(words, "--unset "+path)
 	}
-	source := strings.Join(words, " ")
+	edits, err = proposal.Edits(f.set, f.unset)
+	return edits, strings.Join(words, " "), err
+}
+
+// edited returns the resource that the arguments name, after --set and --unset.
+func (f *proposedFlags) edited(ctx context.Context, p proposal.Proposer, o apply.ReconcileOptions, env *session.Env, args []string) (*proposal.Change, error) {
+	edits, source, err := f.edits()
+	if err != nil {
+		return nil, err
+	}
 	if kind, name := session.ResourceKindOf(args); kind != nil {
 		namespace, err := env.Connection().Namespace()
 		if err != nil {
@@ -215,7 +220,7 @@ API server reports in a dry run what it would store.
 With --contexts or --sites it is a plan of the next pass at each site of a database with
 resources in several Kubernetes clusters, in the order of the sites, with what they have in
 common. Each is planned as if no other site changed anything before it, and nothing is
-decided about a site that cannot be read.
+decided about a site that cannot be read. --set and --unset change every resource.
 
 The output of -o json can be approved and applied: reconcile --plan FILE executes the
 actions of the file and nothing else, and fails if the cluster state has changed since.
@@ -262,7 +267,7 @@ plan shows. 4: more than --at-most allows, or a rule of safety broken in a simul
 				}
 			}
 			kind, _ := session.ResourceKindOf(args)
-			named, err := over.Sites(env, sites.Scope{Other: f.given() || o.WithBackups || kind != nil, Words: "-f, -k, --set, --unset and --with-backups, and with names of backups and restores"})
+			named, err := over.Sites(env, sites.Scope{Other: f.files.Given() || o.WithBackups || kind != nil, Words: "-f, -k and --with-backups, and with names of backups and restores"})
 			if err != nil {
 				return err
 			}
@@ -304,7 +309,11 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	}
 	switch {
 	case len(named) > 0:
-		return overSites{o.Planned(shows), env, named, args}.plan(ctx, shows)
+		over, err := newOverSites(o.Planned(shows), f, env, named, args)
+		if err != nil {
+			return err
+		}
+		return over.plan(ctx, shows)
 	case f.given():
 		return carryOutProposed(ctx, f, o.Planned(shows), env, args)
 	}

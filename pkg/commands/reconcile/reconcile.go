@@ -72,7 +72,7 @@ With -f, -k, --set or --unset, the API server gets the changed spec once its pla
 approved and no gate refuses the first pass.
 With --contexts or --sites, passes run at each site of a database with resources in several
 Kubernetes clusters, in turn. Each acts only while this run holds the Leases of all sites,
-and nothing is changed if one of them cannot be read.
+and nothing is changed if one of them cannot be read. --set and --unset change every resource.
 Ctrl-C finishes the current action and releases all locks; run the same command again to
 continue.`,
 		Example: `  # Preview, approve and run one pass
@@ -100,6 +100,9 @@ continue.`,
   # Reconcile a database with resources in three Kubernetes clusters
   kubectl fdb reconcile --contexts dc1,dc2,dc3 --wait
 
+  # Upgrade it
+  kubectl fdb reconcile --contexts dc1,dc2,dc3 --set version=7.3.80 --wait
+
   # Reconcile a backup or a restore
   kubectl fdb reconcile fdbbackup/sample-backup --yes --wait
   kubectl fdb reconcile fdbrestore/sample-restore --wait`,
@@ -117,17 +120,15 @@ continue.`,
 			}
 			kind, _ := session.ResourceKindOf(args)
 			named, err := over.Sites(env, sites.Scope{
-				Other: f.given() || o.WithBackups || o.Watch || o.MetricsAddr != "" || kind != nil,
-				Words: "-f, -k, --set, --unset, --with-backups, --watch and --metrics-addr, and with names of backups and restores",
+				Other: f.files.Given() || o.WithBackups || o.Watch || o.MetricsAddr != "" || kind != nil,
+				Words: "-f, -k, --with-backups, --watch and --metrics-addr, and with names of backups and restores",
 			})
 			o.OverSites = len(named) > 0
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case o.OverSites && o.DryRun == apply.DryRunNone:
-				return overSites{o, env, named, args}.run(cmd.Context())
-			case o.OverSites:
-				return overSites{o, env, named, args}.plan(cmd.Context(), o.Printed())
+			}
+			if o.OverSites {
+				return runOverSites(cmd.Context(), f, o, env, args, named)
 			}
 			if f.given() {
 				return carryOutProposed(cmd.Context(), f, o, env, args)
@@ -145,6 +146,18 @@ continue.`,
 	cmd.Flags().StringVar(&o.Confirmed, "confirm", "", "name of the backup, to confirm the deletion of its data; requires --plan, --yes and --reason")
 	complete.FlagWith(cmd, "confirm", complete.Confirmed(session.BackupKind))
 	return cmd
+}
+
+// runOverSites runs the passes at several sites, or prints them in a dry run.
+func runOverSites(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, env *session.Env, args []string, named []sites.Site) error {
+	over, err := newOverSites(o, f, env, named, args)
+	if err != nil {
+		return err
+	}
+	if o.DryRun != apply.DryRunNone {
+		return over.plan(ctx, o.Printed())
+	}
+	return over.run(ctx)
 }
 
 // run runs the passes of `reconcile`, or prints them in a dry run.

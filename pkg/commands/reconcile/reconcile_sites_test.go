@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -356,6 +357,80 @@ func TestTheLeasesOfAllSitesAreTakenInOneOrderOrNone(t *testing.T) {
 		}
 		if leases(g) != 0 {
 			t.Errorf("%d Leases are held after the run", leases(g))
+		}
+	}
+}
+
+// overStored are sites whose resources are read through their clients, as the real ones are.
+func overStored(t *testing.T, names ...string) *commandstest.Given {
+	t.Helper()
+	g := commandstest.OverSites(t, names...)
+	for _, site := range g.Sites {
+		site.Proposes, site.Cluster.Acted = true, nil
+	}
+	return g
+}
+
+func TestOneCommandUpgradesTheDatabaseAtAllSites(t *testing.T) {
+	g := overStored(t, "dc1", "dc2", "dc3")
+	if code := g.Run(reconcileOver("dc1,dc2,dc3", "--set", "version=7.4.6", "--yes", "--wait", "--timeout", "6h")...); code != exit.ExitDone {
+		t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+	restarts := 0
+	for name, site := range g.Sites {
+		if c := site.Cluster.Resource; c.Spec.Version != "7.4.6" || c.Status.RunningVersion != "7.4.6" {
+			t.Errorf("%s: version %s of the spec, %s of the status", name, c.Spec.Version, c.Status.RunningVersion)
+		}
+		for _, a := range site.Cluster.Acted {
+			if _, is := a.(plan.RestartProcesses); is {
+				restarts++
+			}
+		}
+	}
+	if restarts != 1 {
+		t.Errorf("%d restarts", restarts)
+	}
+}
+
+func TestNoSpecIsStoredBesideOneThatIsRefused(t *testing.T) {
+	for _, inDryRun := range []bool{true, false} {
+		g := overStored(t, "dc1", "dc2")
+		g.Sites["dc2"].OnStore = func(_ string, dryRun bool) error {
+			if dryRun == inDryRun {
+				return errors.New("the quota is exceeded")
+			}
+			return nil
+		}
+		code := g.Run(reconcileOver("dc1,dc2", "--set", "processCounts.storage=4", "--yes")...)
+		stored, said := g.Sites["dc1"].Cluster.Resource.Spec.ProcessCounts.Storage == 4, g.Err.String()
+		if code == exit.ExitDone || stored == inDryRun || !strings.Contains(said, "the quota is exceeded") {
+			t.Errorf("refused in a dry run %t: exit code %d, stored %t: %s", inDryRun, code, stored, said)
+		}
+		if !inDryRun && (!strings.Contains(said, "dc1: sample-dc1 is stored, dc2: sample-dc2 is not, and no pass was run") || strings.Contains(said, "nothing was changed")) {
+			t.Errorf("stored in part: %s", said)
+		}
+		if n := acted(g); n["dc1"]+n["dc2"] != 0 {
+			t.Errorf("acted: %v", n)
+		}
+	}
+}
+
+func TestAPlanOfAChangeAtAllSitesIsCarriedOut(t *testing.T) {
+	g := overStored(t, "dc1", "dc2")
+	file := filepath.Join(t.TempDir(), "plan.json")
+	if code := g.Run(planOver("--set", "processCounts.storage=4", "-o", "json")...); code != exit.ExitNo {
+		t.Fatalf("plan: exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+	if err := os.WriteFile(file, g.Out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if g.Sites["dc1"].Cluster.Resource.Spec.ProcessCounts.Storage != 3 {
+		t.Error("a plan stored the spec")
+	}
+	g.Run(reconcileOver("dc1,dc2", "--set", "processCounts.storage=4", "--plan", file, "--yes")...)
+	for name, site := range g.Sites {
+		if n := site.Cluster.Resource.Spec.ProcessCounts.Storage; n != 4 || len(site.Cluster.Pods) != 10 {
+			t.Errorf("%s: %d storage, %d pods: %s%s", name, n, len(site.Cluster.Pods), &g.Out, &g.Err)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func databaseIsOne(ctx context.Context, a, b *Opened) error {
 		a.Env.Command("connection-string", "drift", a.Resource.Name), b.Env.Command("connection-string", "drift", b.Resource.Name))
 }
 
-// reports reports whether the database of the site has a process of a process group of another one. If that is unknown, it
+// reports is whether the database of the site has a process of a process group of another one. If that is unknown, it
 // has none.
 func (o *Opened) reports(ctx context.Context, other *Opened) bool {
 	l, err := session.ClusterReader{Env: o.Env, Key: o.Key(), Asks: plan.Database}.Read(ctx)
