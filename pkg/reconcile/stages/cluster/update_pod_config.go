@@ -92,6 +92,13 @@ func (f podFiles) sync(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) (actions 
 		}
 		return []plan.Action{confirmed(g, pod, want)}, "", nil
 	}
+	source, err := objects.ConfigMap(s.Cluster)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(readings.DifferingKeys(s.ConfigMap, source)) > 0 { // its update failed
+		return nil, "waits for the ConfigMap", nil
+	}
 	actions, reason = nudge(s, g, pod, outdated)
 	return actions, reason, nil
 }

@@ -78,10 +78,14 @@ func TestUpdatePodConfigOfUnifiedPods(t *testing.T) {
 		"confirms nothing of a pod that has reported nothing": {given: stagestest.Report(func(r *plan.PodReport) { *r = plan.PodReport{} }), does: nudge, holds: lags},
 		"confirms nothing of a pod that cannot be asked":      {given: stagestest.Report(func(r *plan.PodReport) { r.Unreachable = "timed out" }), does: nudge, holds: "storage-114 is unreachable: timed out"},
 		"waits for the ConfigMap":                             {given: func(s *plan.Snapshot) { s.ConfigMap = nil }, holds: "storage-114 waits for the ConfigMap"},
-		"waits for a pod to run":                              {given: func(s *plan.Snapshot) { stagestest.FirstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
-		"leaves a pod alone that goes away":                   {given: func(s *plan.Snapshot) { stagestest.FirstPod(s).DeletionTimestamp = new(stagestest.NoonTime()) }},
-		"leaves a group alone whose data has moved":           {given: stagestest.ExcludeFirst},
-		"leaves a group alone that is marked for removal":     {given: stagestest.MarkFirst},
+		"nudges no pod that mounts an outdated ConfigMap": {given: stagestest.All(old, func(s *plan.Snapshot) {
+			s.ConfigMap = s.ConfigMap.DeepCopy()
+			s.ConfigMap.Data["cluster-file"] = "sample:old@10.1.0.1:4501"
+		}), holds: "storage-114 waits for the ConfigMap"},
+		"waits for a pod to run":                          {given: func(s *plan.Snapshot) { stagestest.FirstPod(s).Status.Phase = corev1.PodPending }, holds: "storage-114 does not run yet"},
+		"leaves a pod alone that goes away":               {given: func(s *plan.Snapshot) { stagestest.FirstPod(s).DeletionTimestamp = new(stagestest.NoonTime()) }},
+		"leaves a group alone whose data has moved":       {given: stagestest.ExcludeFirst},
+		"leaves a group alone that is marked for removal": {given: stagestest.MarkFirst},
 		"does not wait for a marked group that cannot be asked": {
 			given: stagestest.All(stagestest.MarkFirst, stagestest.Report(func(r *plan.PodReport) { r.Unreachable = "timed out" })),
 		},
@@ -104,7 +108,7 @@ func TestAMarkedGroupGetsNewConfigurationOnlyForUpgradesAndTLS(t *testing.T) {
 		given func(*plan.Snapshot)
 		want  bool
 	}{
-		"a knob changes":                 {given: func(*plan.Snapshot) {}},
+		"a knob changes": {given: func(*plan.Snapshot) {}},
 		"an upgrade to another protocol": {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, want: true},
 		"the way to TLS": {given: func(s *plan.Snapshot) {
 			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
@@ -114,6 +118,7 @@ func TestAMarkedGroupGetsNewConfigurationOnlyForUpgradesAndTLS(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := forgetful(t)
 			stagestest.All(stagestest.MarkFirst, stagestest.Report(func(r *plan.PodReport) { *r = plan.PodReport{} }), tc.given)(&s)
+			writeConfigMap(t, &s)
 			if got := slices.Contains(stagestest.Described(UpdatePodConfig.Decide(s)), nudge); got != tc.want {
 				t.Errorf("synced: %t, want %t", got, tc.want)
 			}
@@ -177,7 +182,18 @@ func splitGroup(t *testing.T) plan.Snapshot {
 		}
 		objects.RecordConfigMap(s.Pod(other), hash)
 	}
+	writeConfigMap(t, &s)
 	return s
+}
+
+// writeConfigMap brings the ConfigMap up to date.
+func writeConfigMap(t *testing.T, s *plan.Snapshot) {
+	t.Helper()
+	current, err := objects.ConfigMap(s.Cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ConfigMap = current
 }
 
 func TestUpdatePodConfigOfSplitPods(t *testing.T) {

@@ -27,6 +27,7 @@ func upgradingSplit(t *testing.T) plan.Snapshot {
 		t.Fatal(err)
 	}
 	objects.RecordConfigMap(s.Pod(g), hash)
+	writeConfigMap(t, &s)
 	stagestest.Report(func(r *plan.PodReport) { r.Present = map[string]bool{"bin/7.4.6/fdbserver": true} })(&s)
 	return s
 }
