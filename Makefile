@@ -168,12 +168,12 @@ simulate: ## Random histories of clusters and of backups over the model: make si
 	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/forecast/trial
 	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/reconcile/live
 
-# One history alone: make exhaust OPERATIONS=grow ONLY=NAME, as a failure prints it; EVERY=40 plays a fortieth of them, and FROM=N begins
+# One history alone: make exhaust OPERATIONS=grow ONLY=NAME, as a failure prints it; FAULTS=CODE,CODE plays some of them; EVERY=40 plays a fortieth of them, and FROM=N begins
 # at another one. PAIRS=40 plays a fortieth of the second faults that come after each; those of a commit go on where they were interrupted.
 PAIRS_STATE = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubectl-fdb/pairs-$(VERSION)
 .PHONY: exhaust
 exhaust: ## Each single fault at each step of operations over the model: make exhaust OPERATIONS=grow,shrink EVERY=1 [PAIRS=40]
-	GOGC=800 OPERATIONS=$(or $(OPERATIONS),all) ONLY='$(ONLY)' EVERY=$(or $(EVERY),1) FROM=$(or $(FROM),0) $(if $(PAIRS),PAIRS=$(PAIRS) STATE='$(or $(STATE),$(PAIRS_STATE))') \
+	GOGC=800 OPERATIONS=$(or $(OPERATIONS),all) ONLY='$(ONLY)' FAULTS='$(FAULTS)' EVERY=$(or $(EVERY),1) FROM=$(or $(FROM),0) $(if $(PAIRS),PAIRS=$(PAIRS) STATE='$(or $(STATE),$(PAIRS_STATE))') \
 	  $(GO_TEST) -count=1 -timeout 400h -v -run '^TestNo$(if $(PAIRS),TwoFaultsOfAnOperationBreak,SingleFaultOfAnOperationBreaks)AnInvariant$$' ./pkg/forecast/trial
 
 .PHONY: disasters

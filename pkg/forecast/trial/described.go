@@ -30,6 +30,12 @@ func Invariants() []Promise {
 	return all
 }
 
+// sentenceOf is what the invariant with a code promises.
+func sentenceOf(code string) string {
+	i := slices.IndexFunc(Invariants(), func(p Promise) bool { return p.Code == code })
+	return Invariants()[i].Sentence
+}
+
 // Problem is something that can go wrong as it is documented.
 type Problem struct {
 	Code, Sentence string
@@ -41,7 +47,7 @@ type Problem struct {
 func Problems() []Problem {
 	var all []Problem
 	singly := singleProblems()
-	for _, p := range slices.Concat(problems(), []problem{deletedPVC, fullDisks, refusedPods}) {
+	for _, p := range slices.Concat(problems(), rare) {
 		alone := slices.ContainsFunc(singly, func(q problem) bool { return q.code == p.code }) && !slices.Contains(ends, p.code)
 		all = append(all, Problem{p.code, p.name, alone, slices.Contains(ofObserved, p.code)})
 	}

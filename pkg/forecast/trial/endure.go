@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
@@ -14,6 +15,9 @@ const (
 	passesToEnd = 80
 	// idlePasses is after how many passes in a row without a change an operation waits.
 	idlePasses = 4
+	// idleWait is the least time between passes without a change. All of them together are longer than a wait for the
+	// uptime of the database.
+	idleWait = 5 * time.Minute
 	// passesOfLies is for how many passes the database lies, is slow, or has full disks: no document is old forever.
 	passesOfLies = 10
 )
@@ -36,7 +40,11 @@ func (h *History) endure(ctx context.Context) {
 		if idle >= idlePasses && h.waitForReasons() || h.finished() {
 			return
 		}
-		h.w.Tick(h.longestWait())
+		wait := h.longestWait()
+		if idle > 0 {
+			wait = max(wait, idleWait)
+		}
+		h.w.Tick(wait)
 	}
 	h.judge(underTrouble, nil)
 }

@@ -123,7 +123,7 @@ func (x exhaustion) play(t *testing.T, faults []Single, story io.Writer) (came b
 	return met == len(faults), h.violations
 }
 
-// Each step of each operation meets each fault, once: no invariant breaks, and each history ends. OPERATIONS, ONLY, EVERY and
+// Each step of each operation meets each fault, once: no invariant breaks, and each history ends. OPERATIONS, ONLY, FAULTS, EVERY and
 // FROM choose histories; without them a few of each operation are played.
 func TestNoSingleFaultOfAnOperationBreaksAnInvariant(t *testing.T) {
 	few := uint64(300)
@@ -168,6 +168,9 @@ func (x exhaustion) run(t *testing.T, every, from int) {
 	begin, all := time.Now(), x.singles(t)
 	if only := os.Getenv("ONLY"); only != "" {
 		all, every, from = slices.DeleteFunc(all, func(s Single) bool { return s.String() != only }), 1, 0
+	}
+	if codes := os.Getenv("FAULTS"); codes != "" {
+		all = slices.DeleteFunc(all, func(s Single) bool { return !slices.Contains(strings.Split(codes, ","), s.Fault.Code()) })
 	}
 	total := len(all)
 	all = everyOf(all, every, from)

@@ -37,21 +37,25 @@ type History struct {
 	passes   int
 
 	// What troubles it now.
-	operator  bool
-	leaseEnds time.Time // of a run that was killed
-	crashAt   int       // the number of the action before which the plugin dies; 0 for none
-	loseAt    int       // the number of the action before which the lock is lost; 0 for none
-	failing   int       // how many actions fail before they do anything
-	unheard   int       // how many actions are done and reported as failed
-	byHand    []string  // what a user excluded
-	stale     bool      // status shows a former cluster state
-	liesSince int       // the pass in which the last of what is wrong with the database began
-	full      bool      // no transaction of a client starts
-	faster    bool      // the other control-plane instance acts before the lock is taken
-	lost      *node
-	cramped   bool                                      // the last pass asked for another fault domain for coordinators
-	added     int                                       // how many storage groups a user added for them
-	going     map[*sim.Cluster][]v1beta2.ProcessGroupID // groups that a pass asked a user to replace
+	operator      bool
+	leaseEnds     time.Time // of a run that was killed
+	crashAt       int       // the number of the action before which the plugin dies; 0 for none
+	loseAt        int       // the number of the action before which the lock is lost; 0 for none
+	failing       int       // how many actions fail before they do anything
+	unheard       int       // how many actions are done and reported as failed
+	halves        bool      // the next action of several requests ends after the first
+	forbids       bool      // actions of the next kind are forbidden
+	forbiddenKind string    // the kind; empty for none
+	unreachable   int       // the pass until whose end the API server does not answer; 0 for none
+	byHand        []string  // what a user excluded
+	stale         bool      // status shows a former cluster state
+	liesSince     int       // the pass in which the last of what is wrong with the database began
+	full          bool      // no transaction of a client starts
+	faster        bool      // the other control-plane instance acts before the lock is taken
+	lost          *node
+	cramped       bool                                      // the last pass asked for another fault domain for coordinators
+	added         int                                       // how many storage groups a user added for them
+	going         map[*sim.Cluster][]v1beta2.ProcessGroupID // groups that a pass asked a user to replace
 
 	tried     map[*sim.Cluster]map[string]bool // pods taken down for an image that cannot be pulled, while the spec has it
 	down      map[string]string                // nodes of the pods that are down by our hand
@@ -172,10 +176,21 @@ func (h *History) run(ctx context.Context, p reconcile.Pass) (reconcile.PassDone
 	if !h.settling {
 		h.endings[h.w] = conclusion{done, len(h.w.Acted), h.holds}
 	}
+	h.noteFaults(done)
 	if (k.dead || h.violated()) && errors.Is(err, context.Canceled) {
 		err = nil
 	}
 	return done, err
+}
+
+// noteFaults notes programs that go wrong: a pass reports a panic as a failure of its stage.
+func (h *History) noteFaults(done reconcile.PassDone) {
+	for _, failure := range done.Failures {
+		if fault, is := errors.AsType[*reconcile.FaultError](failure); is {
+			h.logf("VIOLATED: %s", fault)
+			h.violations = append(h.violations, Violation{"breaks-off", sentenceOf("breaks-off"), fault.Error()})
+		}
+	}
 }
 
 // whose is whose pass it is, where there are several.
@@ -262,9 +277,12 @@ var (
 )
 
 // refuses makes an action fail that would have been carried out.
-func (h *History) refuses(plan.Action) error {
+func (h *History) refuses(a plan.Action) error {
+	if err := h.noAnswer(); err != nil {
+		return err
+	}
 	if h.failing == 0 {
-		return nil
+		return h.forbidden(a)
 	}
 	h.failing--
 	return errConflict

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 )
@@ -44,7 +45,7 @@ var operations = map[string]operation{
 		c.Spec.DatabaseConfiguration.RedundancyMode, c.Spec.ProcessCounts.Storage = v1beta2.RedundancyModeTriple, 5
 	}),
 	"coordinators": changed(func(c *v1beta2.FoundationDBCluster) {
-		c.Spec.CoordinatorSelection = []v1beta2.CoordinatorSelectionSetting{{ProcessClass: v1beta2.ProcessClassLog, Priority: 10}}
+		c.Spec.CoordinatorSelection = []v1beta2.CoordinatorSelectionSetting{{ProcessClass: v1beta2.ProcessClassStorage, Priority: 10}}
 	}),
 	"prefix": changed(func(c *v1beta2.FoundationDBCluster) { c.Spec.ProcessGroupIDPrefix = "east" }),
 	"tls": {
@@ -158,4 +159,41 @@ func (o operation) bringUpSites(t *testing.T, seed uint64) []*sim.Cluster {
 		addNodes(w)
 	}
 	return all
+}
+
+// An operation without an action has no step for a fault.
+func TestEveryOperationChangesItsClusterAndSettles(t *testing.T) {
+	does := map[string][]plan.Action{
+		"create":               {plan.CreatePod{}, plan.Configure{}},
+		"grow":                 {plan.AddGroups{}, plan.CreatePod{}},
+		"shrink":               {plan.MarkForRemoval{}, plan.Exclude{}, plan.IncludeAndForget{}},
+		"replace":              {plan.AddGroups{}, plan.Exclude{}, plan.DeleteGroupObjects{}},
+		"knob":                 {plan.ApplyConfigMap{}, plan.RestartProcesses{}},
+		"template":             {plan.DeletePods{}, plan.CreatePod{}},
+		"upgrade":              {plan.DeletePods{}},
+		"upgrade-incompatible": {plan.SetSidecarImage{}, plan.RestartProcesses{}, plan.DeletePods{}},
+		"redundancy":           {plan.AddGroups{}, plan.Configure{}},
+		"coordinators":         {plan.ChangeCoordinators{}},
+		"prefix":               {plan.AddGroups{}, plan.Exclude{}, plan.ChangeCoordinators{}},
+		"tls":                  {plan.RestartProcesses{}, plan.ChangeCoordinators{}},
+		"engine":               {plan.Configure{}},
+		"region":               {plan.Configure{}},
+	}
+	for name := range operations {
+		t.Run(name, func(t *testing.T) {
+			h := exhaustionOf(t, name).begin(t, nil)
+			missing := map[string]bool{}
+			for _, a := range does[name] {
+				missing[plan.KindOf(a)] = true
+			}
+			h.arriving = func(at Step, _ []v1beta2.ProcessGroupID) bool {
+				delete(missing, at.Kind)
+				return false
+			}
+			h.endure(t.Context())
+			if !h.finished() || h.violated() || len(does[name]) == 0 || len(missing) > 0 {
+				t.Errorf("finished: %t; violations: %v; missing actions: %v", h.finished(), h.violations, missing)
+			}
+		})
+	}
 }

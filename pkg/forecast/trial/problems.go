@@ -51,7 +51,7 @@ func (h *History) nodeAt(dice *rand.Rand) int {
 // is down, and everything is at full replication. More than the redundancy tolerates
 // would be no fault of the plugin.
 func (h *History) mayLose() bool {
-	if h.single {
+	if h.single || !h.exists() {
 		return true
 	}
 	return h.lost == nil && len(h.w.Broken)+len(h.w.Unschedulable)+len(h.down) == 0 &&
@@ -102,6 +102,9 @@ var podProblems = []problem{
 		}
 	}},
 }
+
+// rare are problems that random histories draw by dice of their own, or not at all.
+var rare = slices.Concat([]problem{deletedPVC, fullDisks, refusedPods}, requestProblems)
 
 // deletedPVC is a user's mistake: the PVC stays as long as its pod, and its data vanishes with both.
 var deletedPVC = problem{"user-deletes-pvc", "a user deletes a PVC while its pod runs", 0, aGroup, func(h *History, dice *rand.Rand) {
@@ -256,6 +259,7 @@ func (h *History) healthy() {
 	h.inTurn(h.correctImage)
 	h.operator = false
 	h.crashAt, h.loseAt, h.failing, h.unheard, h.faster = 0, 0, 0, 0, false
+	h.halves, h.forbids, h.forbiddenKind, h.unreachable = false, false, "", 0
 	if h.w.Reject = nil; !h.observed {
 		h.w.Unschedulable = nil
 	}

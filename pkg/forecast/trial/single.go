@@ -80,7 +80,7 @@ func edited(p problem) bool { return strings.HasSuffix(p.code, "-edited") }
 
 // singleProblems are those of which each goes wrong alone.
 func singleProblems() []problem {
-	return slices.Concat(podProblems, []problem{deletedPVC, fullDisks, refusedPods}, databaseProblems, pluginProblems, resourceProblems,
+	return slices.Concat(podProblems, rare, databaseProblems, pluginProblems, resourceProblems,
 		slices.DeleteFunc(slices.Concat(nodeProblems, imageProblems), edited))
 }
 
@@ -102,7 +102,7 @@ func (h *History) faults(at Step, about []v1beta2.ProcessGroupID) []Fault {
 	var all []Fault
 	for _, p := range singleProblems() {
 		switch {
-		case !h.exists() && ofDatabase(p):
+		case !h.exists() && ofDatabase(p), !p.happensAt(at):
 		case slices.Contains(ends, p.code), at.Stage != "" && slices.Contains(beforePasses, p.code):
 		case p.hits == aGroup:
 			for _, id := range h.representatives(about) {

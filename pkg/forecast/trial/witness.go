@@ -51,6 +51,9 @@ func (k *witness) moment() int {
 func (k *witness) Observe(ctx context.Context, into *plan.Snapshot, facets plan.Facet) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if err := k.h.noAnswer(); err != nil {
+		return err
+	}
 	now := k.moment()
 	for f := plan.Facet(1); f <= plan.Everything; f <<= 1 {
 		if facets&f != 0 {
@@ -68,6 +71,9 @@ func (k *witness) Observe(ctx context.Context, into *plan.Snapshot, facets plan.
 
 // Begin implements reconcile.Actor.
 func (k *witness) Begin(ctx context.Context) error {
+	if err := k.h.noAnswer(); err != nil {
+		return err
+	}
 	err := k.h.w.Begin(ctx)
 	if err != nil {
 		k.refused = err.Error()
@@ -80,6 +86,9 @@ func (k *witness) Begin(ctx context.Context) error {
 // Lock implements reconcile.Actor.
 func (k *witness) Lock(ctx context.Context) error {
 	k.h.overtaken(ctx)
+	if err := k.h.noAnswer(); err != nil {
+		return err
+	}
 	if err := k.h.w.Lock(ctx); err != nil {
 		return err
 	}
@@ -87,9 +96,10 @@ func (k *witness) Lock(ctx context.Context) error {
 	return nil
 }
 
-// End implements reconcile.Actor. The dead give nothing back: their Lease has to run out.
+// End implements reconcile.Actor. A run that was killed releases nothing, and neither does one without an API server: its Lease
+// has to expire.
 func (k *witness) End(ctx context.Context) error {
-	if k.dead {
+	if k.dead || k.h.noAnswer() != nil {
 		k.h.leaveLease()
 	}
 	return k.h.w.End(ctx)
@@ -177,12 +187,16 @@ func (k *witness) act(ctx context.Context, stage plan.StageName, a plan.Action) 
 		k.die()
 		return errOver
 	}
-	if err := h.w.Act(ctx, a); err != nil {
+	first, revert, half := h.halved(a)
+	if err := h.w.Act(ctx, first); err != nil {
 		return err
 	}
+	revert()
 	d.after = h.truth()
 	h.noteDepartures(d)
-	h.judge(afterAction, d)
+	if h.judge(afterAction, d); half {
+		return errInTheMiddle
+	}
 	return h.loses(a)
 }
 
