@@ -26,13 +26,15 @@ func (f Facts) Operation(h *DrainHistory) *OperationView {
 
 // Observed returns the progress of an operation with what was observed.
 func (f Facts) Observed(p reconcile.OperationProgress, h *DrainHistory) reconcile.OperationProgress {
-	all := f.Replacements(h)
+	all := append(f.Replacements(h), f.exclusions(p.Replacements, h)...)
 	p.Replacements, p.ReplacementsTotal = all, len(all)
 	if len(all) > reconcile.MostReplacements {
 		p.Replacements = all[:reconcile.MostReplacements]
 	}
 	database := f.DatabaseView()
-	p.Rollout = f.Rollout()
+	if p.Rollout = f.Rollout(); p.Rollout == nil {
+		p.Rollout = f.coordinatorChange()
+	}
 	p.FullyReplicated, p.Zones = fullyReplicated(database), f.Tolerance().Zones
 	return p
 }
@@ -48,24 +50,81 @@ func fullyReplicated(v DatabaseView) *bool {
 }
 
 // Replacements returns how far the replacement of each process group is that is marked for removal; those
-// that have come farthest first. It adds what is left on excluded processes to the history; nil keeps none.
+// that have come farthest first, but those that only wait for their inclusion last. It adds what is left on excluded processes to the history.
 func (f Facts) Replacements(h *DrainHistory) []reconcile.Replacement {
-	if h == nil {
-		h = &DrainHistory{}
-	}
-	var begun, later []reconcile.Replacement
+	var begun, later, deleted []reconcile.Replacement
 	for _, g := range f.Groups() {
 		if !g.IsMarkedForRemoval() {
 			continue
 		}
-		r := f.replacement(g, h)
-		if r.State(reconcile.PhaseDrained) == reconcile.PhasePending {
+		switch r := f.replacement(g, h); {
+		case r.State(reconcile.PhaseDeleted) == reconcile.PhaseDone:
+			deleted = append(deleted, r)
+		case r.State(reconcile.PhaseDrained) == reconcile.PhasePending:
 			later = append(later, r)
-		} else {
+		default:
 			begun = append(begun, r)
 		}
 	}
-	return append(begun, later...)
+	return slices.Concat(begun, later, deleted)
+}
+
+// exclusions returns how far the exclusion of each process group is that stays in the cluster, until nothing depends on it. One
+// that was under way before, and is unknown now, has not ended.
+func (f Facts) exclusions(before []reconcile.Replacement, h *DrainHistory) []reconcile.Replacement {
+	var all []reconcile.Replacement
+	for _, g := range f.Groups() {
+		r := reconcile.Replacement{ID: string(g.ProcessGroupID)}
+		switch state := f.drainedPhase(g); {
+		case g.IsMarkedForRemoval():
+			continue
+		case state == reconcile.PhaseRunning:
+			r.Phases = exclusionPhases(reconcile.PhaseDone, state)
+			f.addDrain(&r, g, h)
+		case state == reconcile.PhaseUnknown && wasExcluded(before, r.ID):
+			r.Phases = exclusionPhases(reconcile.PhaseUnknown, state)
+		default:
+			continue
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func exclusionPhases(excluded, drained reconcile.PhaseState) []reconcile.Phase {
+	return []reconcile.Phase{{Name: reconcile.PhaseExcluded, State: excluded}, {Name: reconcile.PhaseDrained, State: drained}}
+}
+
+func wasExcluded(before []reconcile.Replacement, id string) bool {
+	return slices.ContainsFunc(before, func(r reconcile.Replacement) bool {
+		return r.ID == id && IsExclusion(r)
+	})
+}
+
+// IsExclusion reports whether a process group is drained and stays in the cluster.
+func IsExclusion(r reconcile.Replacement) bool {
+	return len(r.Phases) > 0 && r.Phases[0].Name == reconcile.PhaseExcluded
+}
+
+// coordinatorChange returns how far the coordinators are off process groups that are removed or excluded; nil where none of them
+// has a coordinator, and where that is unknown.
+func (f Facts) coordinatorChange() *reconcile.Rollout {
+	v := NewCoordinatorListView(Metadata{}, f)
+	staying := 0
+	for _, c := range v.Items {
+		switch {
+		case c.Removing == nil:
+			return nil
+		case !*c.Removing:
+			staying++
+		}
+	}
+	if staying == len(v.Items) {
+		return nil
+	}
+	return &reconcile.Rollout{Kind: reconcile.RolloutCoordinators, Phases: []reconcile.RolloutPhase{
+		{Name: reconcile.RolloutOfCoordinators, Done: &staying, Total: v.Desired}, {Name: reconcile.RolloutOfAnswers, Done: v.Reachable, Total: len(v.Items)},
+	}}
 }
 
 func (f Facts) replacement(g *v1beta2.ProcessGroupStatus, h *DrainHistory) reconcile.Replacement {
@@ -199,8 +258,11 @@ func includedPhase(deleted reconcile.PhaseState) reconcile.PhaseState {
 }
 
 // addDrain adds which roles and how much data all processes of a group have left, and for how long it moves. What is
-// unknown of one of them is unknown of the group.
+// unknown of one of them is unknown of the group. A nil history keeps nothing.
 func (f Facts) addDrain(r *reconcile.Replacement, g *v1beta2.ProcessGroupStatus, h *DrainHistory) {
+	if h == nil {
+		h = &DrainHistory{}
+	}
 	rows := f.drains(g, ExclusionQuestion{Named: true}, h)
 	for _, row := range rows {
 		r.Roles = append(r.Roles, row.Roles...)
@@ -263,11 +325,11 @@ func (f Facts) blocker(next successors) *reconcile.Blocker {
 
 // ReplacementColumns are the columns of the process groups that are being replaced.
 var ReplacementColumns = []list.Column[reconcile.Replacement]{
-	{Title: "PROCESS GROUP", Meaning: "ID of the process group that is replaced", Min: 14, Cell: func(_ list.At, r reconcile.Replacement) list.Cell { return list.Text(r.ID) }},
-	{Title: "PHASE", Meaning: "Phase of its replacement; ? where it is unknown", Typical: 9, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
+	{Title: "PROCESS GROUP", Meaning: "ID of the process group that is replaced or drained", Min: 14, Cell: func(_ list.At, r reconcile.Replacement) list.Cell { return list.Text(r.ID) }},
+	{Title: "PHASE", Meaning: "Phase of its replacement or exclusion; ? where it is unknown", Typical: 9, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
 		return list.Text(currentPhaseWord(r)).In(ReplacementTone(r))
 	}},
-	{Title: "MARKED", Meaning: "Age of its mark for removal", Typical: 7, Right: true, Drop: 1, Cell: func(at list.At, r reconcile.Replacement) list.Cell { return list.Text(at.Age(r.Since)) }},
+	{Title: "MARKED", Meaning: "Age of its mark for removal; - for one that stays", Typical: 7, Right: true, Drop: 1, Cell: func(at list.At, r reconcile.Replacement) list.Cell { return list.Text(at.Age(r.Since)) }},
 	{Title: "PROGRESS", Meaning: "What moves off it, or what keeps its successor from starting", Min: 16, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
 		return list.Text(ReplacementWords(r)).In(ReplacementTone(r))
 	}},
@@ -313,6 +375,7 @@ var phaseWords = map[reconcile.PhaseName][3]string{
 	reconcile.PhaseJoined:   {"joined", "joining", "join"},
 	reconcile.PhaseDrained:  {"drained", "draining", "drain"},
 	reconcile.PhaseDeleted:  {"deleted", "deleting", "delete"},
+	reconcile.PhaseExcluded: {"excluded", "excluding", "exclude"},
 	reconcile.PhaseIncluded: {"included", "including", "include"},
 }
 

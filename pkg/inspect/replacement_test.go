@@ -157,6 +157,78 @@ func TestTheTimeLeftOfADrainIsMeasured(t *testing.T) {
 	}
 }
 
+// A process group that is excluded and stays is part of an operation until nothing depends on it.
+func TestExclusionsAreProgressOfAnOperation(t *testing.T) {
+	const done, running, unknown = reconcile.PhaseDone, reconcile.PhaseRunning, reconcile.PhaseUnknown
+	silent := func(f *Facts) {
+		f.Database, f.Coordination = plan.DatabaseFacts{Unreachable: "timed out"}, plan.CoordinationFacts{}
+	}
+	before := []reconcile.Replacement{{ID: "storage-1", Phases: exclusionPhases(done, running)}}
+	for name, c := range map[string]struct {
+		given  func(*Facts)
+		before []reconcile.Replacement
+		want   []reconcile.Phase
+	}{
+		"its data moves":                        {given: func(f *Facts) { f.exclude("storage-1") }, want: exclusionPhases(done, running)},
+		"it is drained":                         {given: func(f *Facts) { f.exclude("storage-1"); inspecttest.Drain(f.Snapshot, "storage-1") }, before: before},
+		"it was included again":                 {given: func(*Facts) {}, before: before},
+		"it is unknown, and was excluded":       {given: silent, before: before, want: exclusionPhases(unknown, unknown)},
+		"it is unknown whether any is excluded": {given: silent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			f.Coordination = plan.CoordinationFacts{ExclusionsRead: true}
+			c.given(&f)
+			p := f.Observed(reconcile.OperationProgress{Replacements: c.before}, nil)
+			var got []reconcile.Phase
+			for _, r := range p.Replacements {
+				if r.ID != "storage-1" {
+					t.Errorf("%+v", r)
+				}
+				got = append(got, r.Phases...)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || p.ReplacementsTotal != len(p.Replacements) {
+				t.Error(diff)
+			}
+			if known := len(p.Replacements) > 0 && p.Replacements[0].LeftBytes != nil; known != (len(c.want) > 0 && c.want[1].State == running) {
+				t.Errorf("the data left of %+v", p.Replacements)
+			}
+		})
+	}
+}
+
+// What only waits for its inclusion is in the way of nothing that follows.
+func TestReplacementsThatOnlyWaitForTheirInclusionAreLast(t *testing.T) {
+	f := replacing(t)
+	f.exclude("storage-1")
+	inspecttest.Drain(f.Snapshot, "storage-1")
+	delete(f.Pods, f.Cluster.ProcessGroup("storage-1").PodName(f.Cluster))
+	f.Cluster.ProcessGroup("storage-2").MarkForRemoval(noon)
+	all := f.Observed(reconcile.OperationProgress{}, nil).Replacements
+	if len(all) != 2 || all[0].ID != "storage-2" || all[1].State(reconcile.PhaseIncluded) != reconcile.PhaseRunning {
+		t.Errorf("%+v", all)
+	}
+}
+
+func TestACoordinatorChangeIsProgressOfAnOperation(t *testing.T) {
+	f := healthy(t)
+	if v := f.Observed(reconcile.OperationProgress{}, nil).Rollout; v != nil {
+		t.Fatalf("all coordinators stay: %+v", v)
+	}
+	moving := v1beta2.ProcessGroupID("")
+	for _, c := range NewCoordinatorListView(Metadata{}, f).Items {
+		moving = v1beta2.ProcessGroupID(c.Group)
+	}
+	f.Cluster.ProcessGroup(moving).MarkForRemoval(noon.Add(-time.Minute))
+	v := f.Observed(reconcile.OperationProgress{}, nil).Rollout
+	if v == nil || v.Kind != reconcile.RolloutCoordinators || v.State(0) != reconcile.PhaseRunning || v.State(1) != reconcile.PhaseDone {
+		t.Fatalf("%+v", v)
+	}
+	if got, want := RolloutText(*v), "coordinator change: coordinators that stay 2 of 3, answers done"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestARangeOfTimeHasOneUnit(t *testing.T) {
 	for want, c := range map[string][2]time.Duration{
 		"40-90s":    {40 * time.Second, 90 * time.Second},
@@ -230,6 +302,17 @@ func TestAPlannedReplacementHeadsTheStatus(t *testing.T) {
 			f.Lease = Lease{Read: true, OperationActive: true, Operation: &reconcile.Operation{ID: "run1", Holder: "ann@laptop", Progress: reconcile.OperationProgress{Targets: targets, Reached: targets - 1}}}
 		}
 	}
+	misses := func(messages ...string) func(*Facts) {
+		return func(f *Facts) {
+			g := f.Cluster.ProcessGroup("storage-1")
+			g.ExclusionTimestamp = &metav1.Time{Time: noon}
+			delete(f.Pods, g.PodName(f.Cluster))
+			f.Database.Status.Client.DatabaseStatus.Healthy = false
+			for _, name := range messages {
+				f.Database.Status.Cluster.Messages = append(f.Database.Status.Cluster.Messages, fdb.Message{Name: name})
+			}
+		}
+	}
 	for name, c := range map[string]struct {
 		given []func(*Facts)
 		state State
@@ -246,6 +329,9 @@ func TestAPlannedReplacementHeadsTheStatus(t *testing.T) {
 		"the copies are unknown":                    {given: []func(*Facts){heals, unknownCopies}, state: StateDegraded, want: "Degraded: "},
 		"the fault tolerance is unknown":            {given: []func(*Facts){heals, unknownTolerance}, state: StateDegraded, want: "Degraded: "},
 		"data heals, and nothing is being replaced": {given: []func(*Facts){heals, unmark}, state: StateDegraded, want: "Degraded: "},
+		"the database misses what was removed":      {given: []func(*Facts){run(1), misses("unreachable_processes", "status_incomplete")}, state: StateDegraded, want: "Replacing 1 of 1: "},
+		"it reports something else as well":         {given: []func(*Facts){run(1), misses("unreachable_processes", "storage_server_lagging")}, state: StateDegraded, want: "Degraded: "},
+		"it reports no reason":                      {given: []func(*Facts){run(1), misses()}, state: StateDegraded, want: "Degraded: "},
 		"the database is locked":                    {given: []func(*Facts){heals, lockedByAUser}, state: StateDegraded, want: "Available, but unusable: "},
 	} {
 		t.Run(name, func(t *testing.T) {

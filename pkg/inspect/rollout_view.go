@@ -126,6 +126,7 @@ func (f Facts) anyHas(condition v1beta2.ProcessGroupConditionType) bool {
 func RolloutWhat(v reconcile.Rollout) string {
 	return map[reconcile.RolloutKind]string{
 		reconcile.RolloutUpgrade: "upgrade " + v.From + " → " + v.To, reconcile.RolloutPods: "new pod spec", reconcile.RolloutProcesses: "new arguments",
+		reconcile.RolloutCoordinators: "coordinator change",
 	}[v.Kind]
 }
 
@@ -142,6 +143,7 @@ func RolloutText(v reconcile.Rollout) string {
 func RolloutPhaseWords(p reconcile.RolloutPhase) string {
 	name := map[reconcile.RolloutPhaseName]string{
 		reconcile.RolloutOfProcesses: "processes", reconcile.RolloutOfTransaction: "transaction pods", reconcile.RolloutOfStorage: "storage pods",
+		reconcile.RolloutOfCoordinators: "coordinators that stay", reconcile.RolloutOfAnswers: "answers",
 	}[p.Name]
 	if p.Done == nil {
 		return name + " " + phrase.Unknown
@@ -199,10 +201,25 @@ func (f Facts) onlyMovesData(v StatusView) bool {
 	}
 	switch v.Database.DataFault() {
 	case NoFault, FaultDataState:
-	case FaultUnhealthy, FaultFewReplicas, FaultReplicationUnknown, FaultNotReplicated:
+	case FaultUnhealthy:
+		if !f.onlyMissesRemoved(v.Database) {
+			return false
+		}
+	case FaultFewReplicas, FaultReplicationUnknown, FaultNotReplicated:
 		return false
 	}
-	return !slices.ContainsFunc(f.withoutStarting().Degradations(v), func(d Degradation) bool { return d.Code != CodeReplication })
+	return !slices.ContainsFunc(f.withoutStarting().Degradations(v), func(d Degradation) bool { return d.Code != CodeReplication && d.Code != CodeUnhealthy })
+}
+
+// onlyMissesRemoved reports whether a database does not call itself healthy only because it still waits for the processes
+// of drained process groups, whose pods were deleted: for some time it reports them as unreachable.
+func (f Facts) onlyMissesRemoved(v DatabaseView) bool {
+	removed := slices.ContainsFunc(f.Groups(), func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.IsMarkedForRemoval() && g.IsExcluded() && f.Pods != nil && f.Pod(g) == nil
+	})
+	return removed && len(v.Messages) > 0 && !slices.ContainsFunc(v.Messages, func(name string) bool {
+		return name != fdb.MessageUnreachableProcesses && name != fdb.MessageIncomplete
+	})
 }
 
 // withoutStarting returns the facts without the process groups that never reported and start without a problem.

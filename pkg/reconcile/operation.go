@@ -126,8 +126,8 @@ type OperationProgress struct {
 	AskedAt *time.Time `json:"askedAt,omitempty"`
 	// ExpectedAt is when everything is done by the forecast; nil without one.
 	ExpectedAt *time.Time `json:"expectedAt,omitempty"`
-	// Replacements are the process groups that are being replaced, the MostReplacements first of
-	// ReplacementsTotal.
+	// Replacements are the process groups that are being replaced, and those that drain and stay in the cluster, the
+	// MostReplacements first of ReplacementsTotal.
 	Replacements      []Replacement `json:"replacements,omitempty"`
 	ReplacementsTotal int           `json:"replacementsTotal,omitempty"`
 	// Rollout is the change that is reaching the process groups one after the other; nil for none.
@@ -144,13 +144,13 @@ const MostReplacements = 10
 // Equal reports whether nothing has changed.
 func (p OperationProgress) Equal(other OperationProgress) bool { return reflect.DeepEqual(p, other) }
 
-// Replacement is how far the replacement of one process group is.
+// Replacement is how far the replacement, or the exclusion, of one process group is.
 type Replacement struct {
-	// ID is the process group that is removed.
+	// ID is the process group that is removed, or drained.
 	ID string `json:"id"`
 	// Phases are in their order.
 	Phases []Phase `json:"phases"`
-	// Since is when the process group was marked for removal.
+	// Since is when the process group was marked for removal; nil for one that stays.
 	Since *time.Time `json:"since,omitempty"`
 	// Roles are those that it still has; empty when it has none, and when they are unknown.
 	Roles []string `json:"roles,omitempty"`
@@ -191,6 +191,8 @@ const (
 	PhaseDrained PhaseName = "drained"
 	// PhaseDeleted ends once its pod and PVC do not exist.
 	PhaseDeleted PhaseName = "deleted"
+	// PhaseExcluded ends with the exclusion of a process group that stays in the cluster. PhaseDrained follows.
+	PhaseExcluded PhaseName = "excluded"
 	// PhaseIncluded ends with its exclusion and its entry in the status.
 	PhaseIncluded PhaseName = "included"
 )

@@ -10,6 +10,8 @@ const (
 	RolloutPods RolloutKind = "pods"
 	// RolloutProcesses restarts processes with other arguments.
 	RolloutProcesses RolloutKind = "processes"
+	// RolloutCoordinators moves coordinators off process groups that are removed or excluded.
+	RolloutCoordinators RolloutKind = "coordinators"
 )
 
 // Rollout is a change that reaches the process groups of a cluster one after the other, and how far
@@ -39,6 +41,10 @@ const (
 	RolloutOfProcesses   RolloutPhaseName = "processes"
 	RolloutOfTransaction RolloutPhaseName = "transaction-pods"
 	RolloutOfStorage     RolloutPhaseName = "storage-pods"
+	// RolloutOfCoordinators are the coordinators on process groups that stay, of those that are desired.
+	RolloutOfCoordinators RolloutPhaseName = "coordinators"
+	// RolloutOfAnswers are the coordinators that answer.
+	RolloutOfAnswers RolloutPhaseName = "answers"
 )
 
 // State returns how far a phase is; only what was counted is done. What follows a phase that is not done is pending until it begins.

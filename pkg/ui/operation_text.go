@@ -290,7 +290,7 @@ func OperationLines(p reconcile.OperationProgress, now time.Time, cells int) [][
 		lines = append(lines, ReplacementLine(r, cells))
 	}
 	if more := p.ReplacementsTotal - len(p.Replacements); more > 0 {
-		lines = append(lines, []Piece{{fmt.Sprintf("%d more are marked for removal", more), list.Faint}})
+		lines = append(lines, []Piece{{phrase.Count(more, "more process group"), list.Faint}})
 	}
 	if facts := OperationFacts(p, now); len(facts) > 0 {
 		lines = append(lines, facts)

@@ -192,7 +192,7 @@ func (p *Progress) draw() {
 	}
 	for i, r := range p.operation.Replacements {
 		if i == mostReplacements {
-			lines = append(lines, fmt.Sprintf("%d more are marked for removal", p.operation.ReplacementsTotal-i))
+			lines = append(lines, phrase.Count(p.operation.ReplacementsTotal-i, "more process group"))
 			break
 		}
 		lines = append(lines, Joined(ReplacementLine(r, p.footer.Width())))

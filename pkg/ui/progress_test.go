@@ -94,7 +94,7 @@ func TestProgressShowsReplacements(t *testing.T) {
 storage-1  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
 storage-2  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
 storage-3  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include
-2 more are marked for removal
+2 more process groups
 70-90s left · pass 1, 0 actions, 0s so far · 0 of 5 done · fully replicated · safe to lose 1 more zone
 `
 	if shown != want {

@@ -37,6 +37,8 @@ func (s clusterView) operationLine(o inspect.OperationView) line {
 
 func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 	switch {
+	case o.Command == "" && !slices.ContainsFunc(o.Progress.Replacements, func(r reconcile.Replacement) bool { return !inspect.IsExclusion(r) }):
+		return warn, "exclusion that no operation reports"
 	case o.Command == "":
 		return warn, "replacement that no operation reports"
 	case !o.Active:
@@ -86,7 +88,7 @@ func (s clusterView) replacementRows(p reconcile.OperationProgress) []row {
 		rows = append(rows, listed(inspect.ReplacementColumns, r, row{key: "replacement " + r.ID, group: r.ID, tone: inspect.ReplacementTone(r), more: func(s clusterView) []line { return s.aboutReplacement(i) }}))
 	}
 	if more := p.ReplacementsTotal - len(p.Replacements); more > 0 {
-		rows = append(rows, row{cells: []span{styled(faint, fmt.Sprintf("%d more are marked for removal", more))}})
+		rows = append(rows, row{cells: []span{styled(faint, phrase.Count(more, "more process group"))}})
 	}
 	return rows
 }
