@@ -26,7 +26,7 @@ func (f Facts) Operation(h *DrainHistory) *OperationView {
 
 // Observed returns the progress of an operation with what was observed.
 func (f Facts) Observed(p reconcile.OperationProgress, h *DrainHistory) reconcile.OperationProgress {
-	all := append(f.Replacements(h), f.exclusions(p.Replacements, h)...)
+	all := slices.Concat(f.exclusions(p.Replacements, h), f.Replacements(h)) // what moves data is first
 	p.Replacements, p.ReplacementsTotal = all, len(all)
 	if len(all) > reconcile.MostReplacements {
 		p.Replacements = all[:reconcile.MostReplacements]

@@ -204,8 +204,9 @@ func TestReplacementsThatOnlyWaitForTheirInclusionAreLast(t *testing.T) {
 	inspecttest.Drain(f.Snapshot, "storage-1")
 	delete(f.Pods, f.Cluster.ProcessGroup("storage-1").PodName(f.Cluster))
 	f.Cluster.ProcessGroup("storage-2").MarkForRemoval(noon)
+	f.exclude("storage-3")
 	all := f.Observed(reconcile.OperationProgress{}, nil).Replacements
-	if len(all) != 2 || all[0].ID != "storage-2" || all[1].State(reconcile.PhaseIncluded) != reconcile.PhaseRunning {
+	if len(all) != 3 || all[0].ID != "storage-3" || all[1].ID != "storage-2" || all[2].State(reconcile.PhaseIncluded) != reconcile.PhaseRunning {
 		t.Errorf("%+v", all)
 	}
 }
