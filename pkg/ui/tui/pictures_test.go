@@ -89,8 +89,15 @@ func TestTheCastOfTheDocumentationIsPlayedFromARecording(t *testing.T) {
 		frame  *frame.Frame
 		keys   []string
 	}{
-		{0, described(), nil}, {3, withFigures(*lost()), nil}, {7, withFigures(*lost()), []string{"w"}}, {12, withFigures(*lost()), []string{"esc", "5"}},
-		{17, replacing(450, 90), []string{"8"}}, {20, replacing(310, 60), nil}, {23, replacing(120, 20), []string{"1"}}, {26, replacing(10, 2), nil}, {30, described(), nil},
+		{0, described(), nil},
+		{3, withFigures(*lost()), nil},
+		{7, withFigures(*lost()), []string{"w"}},
+		{12, withFigures(*lost()), []string{"esc", "5"}},
+		{17, replacing(450, 90), []string{"8"}},
+		{20, replacing(310, 60), nil},
+		{23, replacing(120, 20), []string{"1"}},
+		{26, replacing(10, 2), nil},
+		{30, described(), nil},
 	}
 	var entries []Entry
 	for _, s := range story {
