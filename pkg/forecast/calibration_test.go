@@ -301,7 +301,7 @@ func asOnThePage(t *testing.T, rows map[string]row, table string, inside int) {
 		}
 		summary += "\n\n"
 		text := head + tableBegins + summary + "| operation | time | recoveries | restarts | pods at once | moved | not as forecast |\n|---|---|---|---|---|---|---|\n" + table + tableEnds + tail
-		if err := os.WriteFile(calibrated, []byte(text), 0o644); err != nil { //nolint:gosec // a page
+		if err := os.WriteFile(calibrated, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
