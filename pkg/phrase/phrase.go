@@ -275,9 +275,17 @@ const (
 )
 
 // OrMeant returns a suggestion for a word that matches nothing: the most similar names; empty
-// if there are none. A name that begins with the word is similar.
+// if there are none.
 func OrMeant(typed string, names []string) string {
-	var meant []string
+	meant := Meant(typed, names)
+	if len(meant) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(meant, " or ") + "?"
+}
+
+// Meant returns the names that are most similar to a word, none if there are many. A name that begins with the word is similar.
+func Meant(typed string, names []string) (meant []string) {
 	nearest := farthestMeant
 	for _, name := range names {
 		far := wrongLetters(strings.ToLower(typed), strings.ToLower(name))
@@ -291,10 +299,10 @@ func OrMeant(typed string, names []string) string {
 			meant = append(meant, name)
 		}
 	}
-	if len(meant) == 0 || len(meant) > maxMeant {
-		return ""
+	if len(meant) > maxMeant {
+		return nil
 	}
-	return "; did you mean " + strings.Join(meant, " or ") + "?"
+	return meant
 }
 
 // wrongLetters returns how many letters must be inserted, deleted or replaced to turn a into b.

@@ -49,7 +49,10 @@ type checkOptions struct {
 }
 
 // reportFormats are the report formats of CI systems.
-var reportFormats = []string{"junit", "sarif", "markdown"}
+var reportFormats = []string{"junit", "sarif", "markdown", formatPatch}
+
+// formatPatch prints what lines of manifests must be.
+const formatPatch = "patch"
 
 // NewCheck returns the command `check`.
 func NewCheck(env *session.Env) *cobra.Command {
@@ -95,6 +98,9 @@ finding, but a rule that could produce one was not evaluated; use --skip to igno
 
   # Check manifests before they are applied, with findings at their lines for a code review
   kubectl fdb check -f deploy/ -o sarif
+
+  # Correct what is certain: names of fields, quotes, apiVersion
+  kubectl fdb check -f deploy/ -o patch | patch -p0
 
   # The same on a machine that reaches no Kubernetes cluster
   kubectl fdb check -k deploy/prod --local`,
@@ -203,6 +209,8 @@ func (o checkOptions) parse() (check.Options, error) {
 		return options, exit.Usagef("--list only explains rules: it conflicts with -f, -k, --all-namespaces, --wait and report formats")
 	case o.files.Given() && (o.wait || o.all):
 		return options, exit.Usagef("-f and -k conflict with --all-namespaces and --wait: a manifest stays as it is")
+	case o.Format == formatPatch && !o.files.Given():
+		return options, exit.Usagef("-o patch requires -f: only files of manifests are corrected")
 	case o.local && !o.files.Given():
 		return options, exit.Usagef("--local requires -f or -k")
 	}

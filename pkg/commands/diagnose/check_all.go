@@ -83,6 +83,8 @@ func (o checkOptions) writeAll(env *session.Env, l check.ReportList) error {
 		return uicheck.WriteJUnits(layout.Raw(env.Out), l)
 	case "sarif":
 		return uicheck.WriteSARIFs(layout.Raw(env.Out), l)
+	case formatPatch:
+		return uicheck.WritePatch(layout.Raw(env.Out), l.Items)
 	case "markdown":
 		return uicheck.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env))
 	}

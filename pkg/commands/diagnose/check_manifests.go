@@ -186,7 +186,23 @@ func placeIn(bySubject map[string]manifest, cluster types.NamespacedName, subjec
 	if at.Line > 0 && m.InFile() {
 		at.Edit = fmt.Sprintf("${EDITOR:-vi} +%d %s", at.Line, session.Quoted(m.Source))
 	}
+	at.Correction = m.correction(field)
 	return at
+}
+
+// correction returns what the line of a field must be; nil where that is not certain.
+func (m manifest) correction(field string) *check.Correction {
+	for _, w := range m.wrong {
+		for _, p := range w.Problems {
+			if p.Field != field {
+				continue
+			}
+			if c := m.Correction(p); c != nil {
+				return &check.Correction{Before: c.Before, After: c.After}
+			}
+		}
+	}
+	return nil
 }
 
 // problems returns what is wrong with a manifest.

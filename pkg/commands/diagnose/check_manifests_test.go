@@ -198,3 +198,52 @@ func writeFile(t *testing.T, text string) string {
 	}
 	return path
 }
+
+// What a line must be is certain where only a name, quotes or the version are wrong; all else is left to its author.
+func TestCertainCorrectionsOfManifestsAreAPatch(t *testing.T) {
+	tests := map[string]struct {
+		text, want string
+	}{
+		"a misspelled field":                {clusterOf(version, "processCount:", "  storage: 5"), "@@ -7 +7 @@\n-  processCount:\n+  processCounts:\n"},
+		"a misspelled field of a field":     {clusterOf(version, "processCounts: {statless: 5}"), "@@ -7 +7 @@\n-  processCounts: {statless: 5}\n+  processCounts: {stateless: 5}\n"},
+		"an earlier name":                   {clusterOf(version, "instanceIDPrefix: a # of dc1"), "@@ -7 +7 @@\n-  instanceIDPrefix: a # of dc1\n+  processGroupIDPrefix: a # of dc1\n"},
+		"a number instead of a text":        {clusterOf("version: 7.3"), "@@ -6 +6 @@\n-  version: 7.3\n+  version: \"7.3\"\n"},
+		"an earlier version":                {manifestOf("v1beta1", "FoundationDBCluster", "orders", version), "@@ -1 +1 @@\n-apiVersion: apps.foundationdb.org/v1beta1\n+apiVersion: apps.foundationdb.org/v1beta2\n"},
+		"a field that is elsewhere now":     {clusterOf(version, "volumeSize: 5Gi"), ""},
+		"a name with another kind of value": {clusterOf(version, "services: {headless: true}"), ""},
+		"a field that is also there":        {clusterOf(version, "processCount: {storage: 5}", "processCounts: {storage: 3}"), ""},
+		"a value of another type":           {clusterOf(version, "processCount: [5]"), ""},
+		"a name in quotes":                  {clusterOf(version, `"processCount": {storage: 5}`), ""},
+		"nothing wrong":                     {clusterOf(version), ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			g, path := commandstest.NewGiven(t), writeFile(t, tc.text)
+			if tc.want != "" {
+				tc.want = "--- " + path + "\n+++ " + path + "\n" + tc.want
+			}
+			local(g, "check", "--local", "-o", "patch", "-f", path)
+			if diff := cmp.Diff(tc.want, g.Out.String()); diff != "" {
+				t.Errorf("patch (-want +got):\n%s", diff)
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != tc.text {
+				t.Errorf("the file was written: %v", err)
+			}
+			local(g, "check", "--local", "-o", "sarif", "-f", path)
+			if has := strings.Contains(g.Out.String(), `"insertedContent"`); has != (tc.want != "") {
+				t.Errorf("SARIF has fixes: %t", has)
+			}
+		})
+	}
+}
+
+func TestACorrectionIsPrintedWithItsFinding(t *testing.T) {
+	g := commandstest.NewGiven(t)
+	local(g, "check", "--local", "-f", writeFile(t, clusterOf(version, "processCount: {}")), "--rules", "CFG-001")
+	if !strings.Contains(g.Out.String(), "did you mean processCounts? (the line must be: processCounts: {})") {
+		t.Error(&g.Out)
+	}
+	if code := g.Run("check", "sample", "-o", "patch"); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "-o patch requires -f") {
+		t.Errorf("exit code %d: %s", code, &g.Err)
+	}
+}

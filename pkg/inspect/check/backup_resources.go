@@ -264,4 +264,12 @@ type Place struct {
 	Line int
 	// Edit is a command that opens the file there; empty where none can.
 	Edit string
+	// Correction is what the line must be; nil where its author has to decide.
+	Correction *Correction
+}
+
+// Correction is another text of the line of a finding.
+type Correction struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
 }

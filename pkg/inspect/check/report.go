@@ -89,6 +89,8 @@ type FindingView struct {
 	// File and Line are where the manifest has it; absent in a report about a stored resource, and the line where it is unknown.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
+	// Correction is what the line is and must be; absent where its author has to decide.
+	Correction *Correction `json:"correction,omitempty"`
 }
 
 // Options are the rules to evaluate, and how to report on them.
@@ -173,7 +175,7 @@ func (o Options) view(g Finding) FindingView {
 	if o.Place != nil {
 		at := o.Place(g.Subjects[0], g.Field)
 		if v.File, v.Line = at.File, at.Line; g.Field != "" { // else the fix is of a stored object
-			v.Fix = at.Edit
+			v.Fix, v.Correction = at.Edit, at.Correction
 		}
 	}
 	if !g.Since.IsZero() {

@@ -24,6 +24,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/redact"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -405,11 +406,21 @@ func (c *Change) refuseLost() error {
 func (m Manifest) unknownFields() (all []Problem) {
 	spec, _, _ := unstructured.NestedMap(m.Object.Object, "spec")
 	for _, field := range v1beta2.UnknownFields(m.Object.GetKind(), spec) {
-		message := field.Path
-		if field.Successor != "" {
-			message += " (use " + field.Successor + ")"
+		parent, name := cutLast(field.Path)
+		beside := fieldsAt(m.Object.GetKind(), parent)
+		problem := Problem{Field: field.Path, Message: field.Path}
+		switch meant := phrase.Meant(name, beside); {
+		case field.Successor != "":
+			problem.Message += " (use " + field.Successor + ")"
+			if in, renamed := cutLast(field.Successor); in == parent {
+				problem.name = renamed
+			}
+		case len(meant) == 1:
+			problem.Message, problem.name = problem.Message+phrase.OrMeant(name, beside), meant[0]
+		default:
+			problem.Message += phrase.OrMeant(name, beside)
 		}
-		all = append(all, Problem{field.Path, message})
+		all = append(all, problem)
 	}
 	return all
 }
@@ -420,7 +431,7 @@ func (c *Change) droppedFields() (all []Problem) {
 	stored, _, _ := unstructured.NestedMap(c.Stored.Object, "spec")
 	unknown := c.manifest.unknownFields()
 	for _, path := range dropped(wanted, stored, "spec") {
-		problem := Problem{path, path}
+		problem := Problem{Field: path, Message: path}
 		if i := slices.IndexFunc(unknown, func(p Problem) bool { return p.Field == path }); i >= 0 {
 			problem = unknown[i] // with its successor
 		}

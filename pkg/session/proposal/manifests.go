@@ -55,6 +55,8 @@ type Manifest struct {
 	Source string
 	// root is the document in its file; nil where lines are unknown.
 	root *yaml.Node
+	// lines are those of its file.
+	lines []string
 }
 
 // clusterField is the field of a spec that names the cluster, by kind.
@@ -187,16 +189,16 @@ func (m Manifest) check() error {
 	var problem Problem
 	switch {
 	case v1beta2.SpecOf(kind) == nil:
-		problem = Problem{"kind", fmt.Sprintf("unknown kind %s of %s: must be FoundationDBCluster, FoundationDBBackup or FoundationDBRestore", kind, m.Object.GetAPIVersion())}
+		problem = Problem{Field: "kind", Message: fmt.Sprintf("unknown kind %s of %s: must be FoundationDBCluster, FoundationDBBackup or FoundationDBRestore", kind, m.Object.GetAPIVersion())}
 	case m.Object.GetAPIVersion() != v1beta2.GroupVersion.String():
-		problem = Problem{"apiVersion", fmt.Sprintf("%s has apiVersion %s: must be %s", m.Title(), m.Object.GetAPIVersion(), v1beta2.GroupVersion)}
+		problem = Problem{Field: "apiVersion", Message: fmt.Sprintf("%s has apiVersion %s: must be %s", m.Title(), m.Object.GetAPIVersion(), v1beta2.GroupVersion), value: v1beta2.GroupVersion.String()}
 	case m.Object.GetName() == "":
-		problem = Problem{"metadata", kind + " has no metadata.name"}
+		problem = Problem{Field: "metadata", Message: kind + " has no metadata.name"}
 	default:
 		if _, isObject, err := unstructured.NestedMap(m.Object.Object, "spec"); err == nil && isObject {
 			return nil
 		}
-		problem = Problem{"spec", m.Title() + " has no spec"}
+		problem = Problem{Field: "spec", Message: m.Title() + " has no spec"}
 	}
 	return exit.Usage(&RefusedError{Manifest: m, Kind: Mistyped, Problems: []Problem{problem}})
 }
@@ -283,6 +285,7 @@ func file(path string) ([]Manifest, error) {
 
 // parse returns the objects of a stream of documents, those of lists each by itself.
 func parse(source string, text []byte) (all []Manifest, err error) {
+	lines := strings.Split(string(text), "\n")
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var document yaml.Node
@@ -295,7 +298,7 @@ func parse(source string, text []byte) (all []Manifest, err error) {
 		if len(document.Content) != 1 || document.Content[0].Tag == "!!null" {
 			continue // only comments
 		}
-		found, err := objects(source, document.Content[0])
+		found, err := objects(Manifest{Source: source, lines: lines, root: document.Content[0]})
 		if err != nil {
 			return nil, err
 		}
@@ -303,9 +306,10 @@ func parse(source string, text []byte) (all []Manifest, err error) {
 	}
 }
 
-func objects(source string, root *yaml.Node) (all []Manifest, err error) {
-	m := Manifest{Source: source, root: root, Object: &unstructured.Unstructured{}}
-	text, err := yaml.Marshal(root)
+// objects returns the object of a document, or those of a list.
+func objects(m Manifest) (all []Manifest, err error) {
+	m.Object = &unstructured.Unstructured{}
+	text, err := yaml.Marshal(m.root)
 	if err == nil {
 		text, err = sigsyaml.YAMLToJSONStrict(text)
 	}
@@ -318,12 +322,12 @@ func objects(source string, root *yaml.Node) (all []Manifest, err error) {
 	case m.Object.GetKind() == "" || m.Object.GetAPIVersion() == "":
 		return nil, exit.Usagef("%s is not a manifest: apiVersion and kind are required", m.At(""))
 	}
-	_, items := step{field: "items"}.in(root)
+	_, items := step{field: "items"}.in(m.root)
 	if !strings.HasSuffix(m.Object.GetKind(), "List") || items == nil || items.Kind != yaml.SequenceNode {
 		return []Manifest{m}, nil
 	}
 	for _, item := range items.Content {
-		found, err := objects(source, item)
+		found, err := objects(Manifest{Source: m.Source, lines: m.lines, root: item})
 		if err != nil {
 			return nil, err
 		}

@@ -314,11 +314,11 @@ func (m Manifest) mistyped() error {
 	if !found {
 		return nil
 	}
-	hint := ""
+	problem := Problem{Field: path, Message: path + " of " + m.Title() + " must be " + want}
 	if want == textWords {
-		hint = ": put it in quotes"
+		problem.Message, problem.quoted = problem.Message+": put it in quotes", true
 	}
-	return exit.Usage(&RefusedError{Manifest: m, Kind: Mistyped, Problems: []Problem{{path, path + " of " + m.Title() + " must be " + want + hint}}})
+	return exit.Usage(&RefusedError{Manifest: m, Kind: Mistyped, Problems: []Problem{problem}})
 }
 
 // wrongType finds the first value that is not of its type, and the words for that.

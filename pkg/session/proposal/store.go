@@ -212,6 +212,11 @@ type Problem struct {
 	Field string
 	// Message names the field, and what is wrong with it.
 	Message string
+
+	// name is the name that the field must have, and value what it must be; quoted is true for a value that must be a text.
+	// All of them are empty where the correction needs its author.
+	name, value string
+	quoted      bool
 }
 
 // Error returns all problems with their places in the manifest.

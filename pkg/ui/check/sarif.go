@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -57,6 +58,24 @@ type (
 		Level     string          `json:"level"`
 		Message   sarifText       `json:"message"`
 		Locations []sarifLocation `json:"locations"`
+		Fixes     []sarifFix      `json:"fixes,omitempty"`
+	}
+	sarifFix struct {
+		Description sarifText     `json:"description"`
+		Changes     []sarifChange `json:"artifactChanges"`
+	}
+	sarifChange struct {
+		Artifact     sarifArtifact      `json:"artifactLocation"`
+		Replacements []sarifReplacement `json:"replacements"`
+	}
+	sarifReplacement struct {
+		Deleted  sarifSpan `json:"deletedRegion"`
+		Inserted sarifText `json:"insertedContent"`
+	}
+	sarifSpan struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn"`
+		EndColumn   int `json:"endColumn"`
 	}
 	sarifLocation struct {
 		// Physical is where a manifest has the field; null for findings about a cluster.
@@ -158,6 +177,11 @@ func resultOf(r check.Report, index int, i check.Item, f check.FindingView) sari
 		result.Locations = append(result.Locations, sarifLocation{Physical: physicalOf(f), Logical: []sarifLogical{{
 			Name: r.Name() + "/" + subject, Kind: "resource",
 		}}})
+	}
+	if c := f.Correction; c != nil {
+		line := sarifSpan{StartLine: f.Line, StartColumn: 1, EndColumn: utf8.RuneCountInString(c.Before) + 1}
+		change := sarifChange{Artifact: physicalOf(f).Artifact, Replacements: []sarifReplacement{{line, sarifText{c.After}}}}
+		result.Fixes = []sarifFix{{Description: sarifText{"the line must be: " + strings.TrimSpace(c.After)}, Changes: []sarifChange{change}}}
 	}
 	return result
 }

@@ -44,7 +44,7 @@ func rowsOf(r check.Report, o ui.ListOptions) [][]string {
 	var rows [][]string
 	for _, item := range r.Items {
 		for _, f := range item.Findings {
-			rows = append(rows, []string{item.Rule, string(item.Severity), subjectsOf(f, o), strconv.Itoa(f.Count), sinceOf(f, o), f.Message, f.Fix})
+			rows = append(rows, []string{item.Rule, string(item.Severity), subjectsOf(f, o), strconv.Itoa(f.Count), sinceOf(f, o), messageOf(f), f.Fix})
 		}
 		if o.Wide {
 			rows = append(rows, restOf(item)...)
@@ -104,6 +104,14 @@ func subjectsOf(f check.FindingView, o ui.ListOptions) string {
 		all = append(all, f.Subjects...)
 	}
 	return allOf(all)
+}
+
+// messageOf returns the message of a finding, and what its line must be.
+func messageOf(f check.FindingView) string {
+	if f.Correction == nil {
+		return f.Message
+	}
+	return f.Message + " (the line must be: " + strings.TrimSpace(f.Correction.After) + ")"
 }
 
 // placeOf returns the file and the line of a finding about a manifest.
