@@ -119,7 +119,7 @@ func TestJUnitReportStructure(t *testing.T) {
 			}
 		}
 	}
-	if tests != len(check.Rules()) || got.Tests != tests || got.Failures != failures || got.Errors != errs || got.Skipped != skipped || failures == 0 || errs == 0 || skipped == 0 {
+	if tests != len(r.Items) || got.Tests != tests || got.Failures != failures || got.Errors != errs || got.Skipped != skipped || failures == 0 || errs == 0 || skipped == 0 {
 		t.Errorf("got %d tests, %d failures, %d errors, %d skipped, the root reports %+v", tests, failures, errs, skipped, got)
 	}
 }
@@ -143,7 +143,7 @@ func TestSARIFReportHasTheRequiredStructure(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	run := got.Runs[0]
-	if len(run.Tool.Driver.Rules) != len(check.Rules()) || len(run.Results) == 0 || len(run.Invocations) != 1 || len(run.Invocations[0].Notifications) == 0 {
+	if len(run.Tool.Driver.Rules) != len(r.Items) || len(run.Results) == 0 || len(run.Invocations) != 1 || len(run.Invocations[0].Notifications) == 0 {
 		t.Errorf("got %d rules, %d results, %+v", len(run.Tool.Driver.Rules), len(run.Results), run.Invocations)
 	}
 	for _, result := range run.Results {
