@@ -29,12 +29,16 @@ func TestAPullRequestIsPlannedBeforeItsMergeAndBoundToThePlanAfter(t *testing.T)
 		{
 			"a growth", "storage: 3", "storage: 4",
 			[]string{"processCounts.storage: 3, desired 4", "AddPods: create pod orders-storage-", "pods 9, at most 10"},
-			func(t *testing.T) bool { return len(storageOf(t, r.ns)) == 4 },
+			func(t *testing.T) bool {
+				t.Helper()
+				return len(storageOf(t, r.ns)) == 4
+			},
 		},
 		{
 			"a knob", "  processes:\n    general:\n", "  processes:\n    general:\n      customParameters: [knob_max_trace_lines=900001]\n",
 			[]string{"knob_max_trace_lines: -, desired 900001", "processes restarted 10 (10 at once)", "recoveries 1 "},
 			func(t *testing.T) bool {
+				t.Helper()
 				return strings.Contains(kubectl(t, "get", "configmap", "orders-config", "-n", r.ns, "-o", "json"), "900001")
 			},
 		},
@@ -42,13 +46,17 @@ func TestAPullRequestIsPlannedBeforeItsMergeAndBoundToThePlanAfter(t *testing.T)
 			"an upgrade", "version: 7.3.79", "version: 7.3.80",
 			[]string{"version: 7.3.79, desired 7.3.80", "if a node is lost meanwhile: "},
 			func(t *testing.T) bool {
+				t.Helper()
 				return kubectl(t, "get", "fdb", "orders", "-n", r.ns, "-o", "jsonpath={.status.runningVersion}") == "7.3.80"
 			},
 		},
 		{
 			"a deletion", "storage: 4", "storage: 3",
 			[]string{"processCounts.storage: 4, desired 3", "process groups removed 1", "RemovePods: "},
-			func(t *testing.T) bool { return len(storageOf(t, r.ns)) == 3 },
+			func(t *testing.T) bool {
+				t.Helper()
+				return len(storageOf(t, r.ns)) == 3
+			},
 		},
 	} {
 		t.Run(change.name, func(t *testing.T) {

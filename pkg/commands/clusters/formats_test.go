@@ -193,7 +193,7 @@ func TestNamesFollowTheFieldSelectorAndTheOrder(t *testing.T) {
 func TestWrongFieldSelectorsAreUsageErrors(t *testing.T) {
 	g := commandstest.Up(t)
 	for where, want := range map[string]string{
-		"clas=storage": `unknown field of --field-selector "clas": must be one of site, `,
+		"klass=storage": `unknown field of --field-selector "klass": must be one of site, `,
 		"class":        "invalid --field-selector: ",
 		"roles[=log":   "invalid path of --field-selector: ",
 	} {

@@ -17,10 +17,14 @@ func TestWhatAPlanDoesNotKnowStandsAboveItsChanges(t *testing.T) {
 		"what the API server would store": {func(g *commandstest.Given) {
 			g.OnStore = func(name string, _ bool) error { return forbidden(name) }
 		}, "unknown: what the API server would store was not read: its defaults, conversions and refusals are not in this plan"},
-		"a database that is unavailable": {func(g *commandstest.Given) { g.Lose(2, false) },
-			"unknown: what passes do after the next one: the database status cannot be read"},
-		"nodes": {func(g *commandstest.Given) { g.Cluster.NodesHidden = "cannot list nodes" },
-			"unknown: where new pods fit, the forecast assumes all nodes to be there: cannot list nodes"},
+		"a database that is unavailable": {
+			func(g *commandstest.Given) { g.Lose(2, false) },
+			"unknown: what passes do after the next one: the database status cannot be read",
+		},
+		"nodes": {
+			func(g *commandstest.Given) { g.Cluster.NodesHidden = "cannot list nodes" },
+			"unknown: where new pods fit, the forecast assumes all nodes to be there: cannot list nodes",
+		},
 		"quotas": {func(g *commandstest.Given) {
 			g.RulesHidden = forbidden("compute")
 		}, "unknown: what quotas and limit ranges have room for: "},

@@ -108,7 +108,7 @@ func TestAMarkedGroupGetsNewConfigurationOnlyForUpgradesAndTLS(t *testing.T) {
 		given func(*plan.Snapshot)
 		want  bool
 	}{
-		"a knob changes": {given: func(*plan.Snapshot) {}},
+		"a knob changes":                 {given: func(*plan.Snapshot) {}},
 		"an upgrade to another protocol": {given: func(s *plan.Snapshot) { s.Cluster.Spec.Version = "7.4.6" }, want: true},
 		"the way to TLS": {given: func(s *plan.Snapshot) {
 			s.Cluster.Status.RequiredAddresses = v1beta2.RequiredAddressSet{TLS: true, NonTLS: true}
