@@ -194,8 +194,8 @@ func TestWrongFieldSelectorsAreUsageErrors(t *testing.T) {
 	g := commandstest.Up(t)
 	for where, want := range map[string]string{
 		"klass=storage": `unknown field of --field-selector "klass": must be one of site, `,
-		"class":        "invalid --field-selector: ",
-		"roles[=log":   "invalid path of --field-selector: ",
+		"class":         "invalid --field-selector: ",
+		"roles[=log":    "invalid path of --field-selector: ",
 	} {
 		t.Run(where, func(t *testing.T) {
 			if code := g.Run("get", "pg", "sample", "--field-selector", where); code != exit.ExitUsage || !strings.Contains(g.Err.String(), want) {
