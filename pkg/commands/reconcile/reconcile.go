@@ -72,7 +72,7 @@ With -f, -k, --set or --unset, the API server gets the changed spec once its pla
 approved and no gate refuses the first pass.
 With --contexts or --sites, passes run at each site of a database with resources in several
 Kubernetes clusters, in turn. Each acts only while this run holds the Leases of all sites,
-and nothing is changed if one of them cannot be read. --set and --unset change every resource.
+and nothing is changed if one of them cannot be read. --set and --unset change every one.
 Ctrl-C finishes the current action and releases all locks; run the same command again to
 continue.`,
 		Example: `  # Preview, approve and run one pass
