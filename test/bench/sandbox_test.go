@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +100,7 @@ type outcome struct {
 	stdout, stderr string
 	code           int
 	took           time.Duration
+	memory         int64 // the most that was resident, in bytes
 }
 
 // run runs a program without a terminal.
@@ -117,7 +119,11 @@ func (b *box) run(tb testing.TB, program string, args ...string) outcome {
 	if err != nil && !errors.As(err, &exit) {
 		tb.Fatalf("%s: %v: build it first with `make build build-sandbox`", program, err)
 	}
-	return outcome{out.String(), errOut.String(), cmd.ProcessState.ExitCode(), took}
+	var memory int64
+	if used, is := cmd.ProcessState.SysUsage().(*syscall.Rusage); is {
+		memory = used.Maxrss << 10
+	}
+	return outcome{out.String(), errOut.String(), cmd.ProcessState.ExitCode(), took, memory}
 }
 
 func (b *box) command(ctx context.Context, program string, args ...string) *exec.Cmd {
