@@ -34,7 +34,7 @@ import (
 // renderers are all that print a document as text, by package and name.
 var renderers = map[string]any{
 	"changes.Write": changes.Write, "check.WriteJUnit": check.WriteJUnit, "check.WriteJUnits": check.WriteJUnits, "check.WriteMarkdown": check.WriteMarkdown, "check.WriteMarkdowns": check.WriteMarkdowns,
-	"check.WriteRules": check.WriteRules, "check.WriteSARIF": check.WriteSARIF, "check.WriteSARIFs": check.WriteSARIFs, "check.WriteTable": check.WriteTable, "check.WriteTables": check.WriteTables,
+	"check.WritePatch": check.WritePatch, "check.WriteRules": check.WriteRules, "check.WriteSARIF": check.WriteSARIF, "check.WriteSARIFs": check.WriteSARIFs, "check.WriteTable": check.WriteTable, "check.WriteTables": check.WriteTables,
 	"orphans.Write": orphans.Write, "rebuild.Write": rebuild.Write, "runbooks.WriteForecast": runbooks.WriteForecast, "runbooks.WriteJUnit": runbooks.WriteJUnit, "runbooks.WriteList": runbooks.WriteList, "runbooks.WriteReport": runbooks.WriteReport,
 	"workload.WriteProcesses": workload.WriteProcesses, "workload.WriteReport": workload.WriteReport, "workload.WriteReportTable": workload.WriteReportTable, "workload.WriteTop": workload.WriteTop,
 	"ui.WriteAccess": ui.WriteAccess, "ui.WriteBackupDescription": ui.WriteBackupDescription, "ui.WriteBackupList": ui.WriteBackupList, "ui.WriteBackupStatus": ui.WriteBackupStatus, "ui.WriteCan": ui.WriteCan,

@@ -91,7 +91,7 @@ func TestFailureDetectorCronJobsFromDefaultsAndTemplates(t *testing.T) {
 }
 
 func TestTheScheduleOfAFailureDetector(t *testing.T) {
-	minute := "7" // of the UID of the sample
+	minute := "50" // of the namespace and the name of the sample
 	seconds := func(n int) given {
 		return func(c *v1beta2.FoundationDBCluster) {
 			c.Spec.AutomationOptions.Replacements.FailureDetectionTimeSeconds = new(n)

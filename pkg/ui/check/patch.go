@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 )
 
@@ -19,12 +20,12 @@ func WritePatch(w io.Writer, reports []check.Report) error {
 			continue
 		}
 		if f.File != last.File {
-			path := filepath.ToSlash(f.File)
+			path := phrase.VisibleLine(filepath.ToSlash(f.File))
 			if _, err := fmt.Fprintf(w, "--- %s\n+++ %s\n", path, path); err != nil {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintf(w, "@@ -%d +%d @@\n-%s\n+%s\n", f.Line, f.Line, f.Correction.Before, f.Correction.After); err != nil {
+		if _, err := fmt.Fprintf(w, "@@ -%d +%d @@\n-%s\n+%s\n", f.Line, f.Line, phrase.VisibleLine(f.Correction.Before), phrase.VisibleLine(f.Correction.After)); err != nil {
 			return err
 		}
 		last = f

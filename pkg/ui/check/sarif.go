@@ -178,9 +178,9 @@ func resultOf(r check.Report, index int, i check.Item, f check.FindingView) sari
 			Name: r.Name() + "/" + subject, Kind: "resource",
 		}}})
 	}
-	if c := f.Correction; c != nil {
+	if c, place := f.Correction, physicalOf(f); c != nil && place != nil {
 		line := sarifSpan{StartLine: f.Line, StartColumn: 1, EndColumn: utf8.RuneCountInString(c.Before) + 1}
-		change := sarifChange{Artifact: physicalOf(f).Artifact, Replacements: []sarifReplacement{{line, sarifText{c.After}}}}
+		change := sarifChange{Artifact: place.Artifact, Replacements: []sarifReplacement{{line, sarifText{c.After}}}}
 		result.Fixes = []sarifFix{{Description: sarifText{"the line must be: " + strings.TrimSpace(c.After)}, Changes: []sarifChange{change}}}
 	}
 	return result
