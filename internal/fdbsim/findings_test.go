@@ -204,11 +204,36 @@ func TestDataIsHealthyBeforeTheSecondRegionIsReplicated(t *testing.T) {
 	}
 }
 
+// The cluster controller looks for others as soon as one log router of the second region is excluded.
+func TestAnExcludedLogRouterLosesItsRole(t *testing.T) {
+	c := twoRegions(t, placed{name: "router-1", class: "stateless", address: "127.0.3.41:4501", dc: "dc2"}, placed{name: "router-2", class: "stateless", address: "127.0.3.42:4501", dc: "dc2"})
+	c.Advance(2 * time.Minute)
+	before := c.routers()
+	if len(before) == 0 {
+		t.Fatal("there is no router")
+	}
+	c.exec("exclude no_wait " + before[0])
+	c.Advance(30 * time.Second)
+	if after := c.routers(); len(after) == 0 || slices.Contains(after, before[0]) {
+		t.Errorf("the routers are at %v, were at %v, and the first is excluded", after, before)
+	}
+}
+
+// routers are the addresses of the processes with the role of a log router.
+func (c *cluster) routers() (at []string) {
+	for _, a := range c.inner.Databases[0].Roles.Assignments() {
+		if a.Role == model.RoleRouter {
+			at = append(at, a.Instance.Server.Address().HostPort())
+		}
+	}
+	return at
+}
+
 // twoRegions is a database that was just given its second region.
-func twoRegions(t *testing.T) *cluster {
+func twoRegions(t *testing.T, more ...placed) *cluster {
 	t.Helper()
 	c := newCluster(t, "sample_cluster:abcdefgh@127.0.3.31:4501")
-	c.place(slices.Concat(dataCenter("dc1", "storage", 11), dataCenter("dc2", "storage", 21), dataCenter("dc3", "log", 31))...)
+	c.place(slices.Concat(dataCenter("dc1", "storage", 11), dataCenter("dc2", "storage", 21), dataCenter("dc3", "log", 31), more)...)
 	c.Advance(12 * time.Second)
 	region := func(dc string, priority int) string {
 		return fmt.Sprintf(`{\"datacenters\":[{\"id\":\"%s\",\"priority\":%d},{\"id\":\"dc3\",\"priority\":1,\"satellite\":1}],`+

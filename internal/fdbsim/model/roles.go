@@ -135,6 +135,11 @@ func (c *roles) fitness(db *Database) int {
 			total = max(total, int(db.fitness(e.Role, e.Instance.Server)))
 		}
 	}
+	for _, router := range c.routers {
+		if db.Excluded(router.Server) { // as with logs, one that is excluded is enough to look for others
+			total += missing
+		}
+	}
 	conf := db.Configuration()
 	if !c.complete(conf) {
 		total += missing
