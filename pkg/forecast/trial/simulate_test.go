@@ -39,6 +39,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"it is tried again once the pod that tried it has left":                3501890,
 		"a pod that never started holds up no upgrade":                         3543298,
 		"an exclusion waits for what the pass before took down":                258,
+		"an exclusion waits for the new pod of a group that was long missing":  6502316,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

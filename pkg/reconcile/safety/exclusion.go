@@ -78,7 +78,7 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		if missing && s.Now.Sub(since) < missingLimit {
 			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
 		}
-		if !missing && isNotReporting(s, g) && justStartedPod(s, g) { // the condition follows
+		if isNotReporting(s, g) && mayJustBeStarting(s, g, missing) {
 			return nil, fmt.Sprintf("%s does not report, and its pod started less than %s ago", g.ProcessGroupID, missingLimit)
 		}
 		// A group that should stay and was excluded by other means receives no data, even
@@ -115,6 +115,18 @@ func justStartedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	return pod == nil || young(pod.CreationTimestamp.Time) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
 		return c.State.Running != nil && young(c.State.Running.StartedAt.Time)
 	})
+}
+
+// mayJustBeStarting reports whether a group that does not report may do so any moment: its
+// pod or container just started, and the condition follows; or the condition is of a pod before
+// this one, which was just created. A container that that crashes in the same pod
+// does not make what has long been missing wait.
+func mayJustBeStarting(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, longMissing bool) bool {
+	if !longMissing {
+		return justStartedPod(s, g)
+	}
+	pod := s.Pod(g)
+	return pod != nil && s.Now.Sub(pod.CreationTimestamp.Time) < missingLimit
 }
 
 // isNotReporting reports whether the database has no process of a group. While the zone of a

@@ -308,6 +308,37 @@ func TestAPodThatJustStartedBlocksExclusionsOfItsClassUntilItReports(t *testing.
 	}
 }
 
+// A condition that is older than a pod is about the pod before it: the new one has just as long
+// to report. A container that crashes in the same pod does not renew that time.
+func TestAPodThatJustReplacedALongMissingOneBlocksExclusionsOfItsClass(t *testing.T) {
+	for name, tc := range map[string]struct {
+		created, started time.Duration
+		blocks           bool
+	}{
+		"a pod that was just created":              {created: 4 * time.Minute, started: 4 * time.Minute, blocks: true},
+		"a pod that had its time to report":        {created: 6 * time.Minute, started: 6 * time.Minute},
+		"a container that restarts in an old pod":  {created: time.Hour, started: time.Minute},
+		"a container that restarts in a young pod": {created: 4 * time.Minute, started: time.Minute, blocks: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := draining(t)
+			g := s.Groups()[2]
+			g.SetCondition(v1beta2.ConditionMissingProcesses, evening.Add(-time.Hour))
+			maps.DeleteFunc(s.Database.Status.Cluster.Processes, func(_ string, p fdb.Process) bool { return p.InstanceID() == string(g.ProcessGroupID) })
+			s.Pods = map[string]*corev1.Pod{g.PodName(s.Cluster): {
+				ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(evening.Add(-tc.created))},
+				Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+					Name: v1beta2.ContainerMain, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(evening.Add(-tc.started))}},
+				}}},
+			}}
+			budget, check := ExclusionBudget(s, v1beta2.ProcessClassStorage, -1)
+			if strings.Contains(check.Evidence, "its pod started") != tc.blocks || (budget == 0) != tc.blocks {
+				t.Errorf("budget %d (%s)", budget, check.Evidence)
+			}
+		})
+	}
+}
+
 // Without a pod there is no condition about processes, so only the missing pod is on record.
 func TestAMissingPodBlocksExclusionsForFiveMinutes(t *testing.T) {
 	for age, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
