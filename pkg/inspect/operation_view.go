@@ -138,18 +138,24 @@ func (v OperationView) Words(now time.Time) []string {
 	if p.AskedAt != nil {
 		words = append(words, "waiting for an answer of "+v.By()+" for "+phrase.Duration(now.Sub(*p.AskedAt)))
 	}
-	words = append(words, CountWords(p)...)
+	words = append(words, CountWords(p), PassWords(p))
 	if p.Rollout != nil {
 		words = append(words, RolloutText(*p.Rollout))
 	}
 	words = append(words, movingWords(p.Replacements)...)
-	if left := TimeLeftWords(p, now); left != "" {
-		words = append(words, left)
+	words = append(words, TimeLeftWords(p, now))
+	if p.AskedAt == nil {
+		words = append(words, WaitWords(p))
 	}
-	if p.WaitingFor != "" && p.AskedAt == nil {
-		words = append(words, "waiting: "+p.WaitingFor)
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+// WaitWords returns what the next pass waits for; empty for nothing.
+func WaitWords(p reconcile.OperationProgress) string {
+	if p.WaitingFor == "" {
+		return ""
 	}
-	return words
+	return "waiting: " + p.WaitingFor
 }
 
 // Key identifies what an operation does now, without what changes all the time: bytes, rates, counts and durations.
@@ -187,16 +193,20 @@ func movingWords(all []reconcile.Replacement) []string {
 	return words
 }
 
-// CountWords returns how much of an operation is done.
-func CountWords(p reconcile.OperationProgress) []string {
-	var words []string
-	if p.Targets > 0 {
-		words = append(words, fmt.Sprintf("%d of %d done", p.Reached, p.Targets))
+// CountWords returns how many of an operation's targets are reached; empty for an operation without targets.
+func CountWords(p reconcile.OperationProgress) string {
+	if p.Targets == 0 {
+		return ""
 	}
-	if p.Passes > 0 {
-		words = append(words, phrase.Count(p.Actions, "action")+" in "+phrase.Count(p.Passes, "pass"))
+	return fmt.Sprintf("%d of %d done", p.Reached, p.Targets)
+}
+
+// PassWords returns how many actions the passes of an operation have completed; empty before the first has ended.
+func PassWords(p reconcile.OperationProgress) string {
+	if p.Passes == 0 {
+		return ""
 	}
-	return words
+	return phrase.Count(p.Actions, "action") + " in " + phrase.Count(p.Passes, "pass")
 }
 
 // ReplacementWords returns what moves off a process group, or what keeps its successor from starting; empty for neither.

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,13 +171,19 @@ func replacementPieces(r reconcile.Replacement, d detail) []Piece {
 	return pieces
 }
 
-// RolloutLine returns how far a change is that reaches the process groups one after the other.
-func RolloutLine(v reconcile.Rollout) []Piece {
-	pieces := []Piece{{inspect.RolloutWhat(v), list.Strong}}
+// RolloutClauses returns how far a change is that reaches the process groups one after the other.
+func RolloutClauses(v reconcile.Rollout) []Clause {
+	clauses := []Clause{clause(0, list.Strong, inspect.RolloutWhat(v))}
 	for i, p := range v.Phases {
-		pieces = append(pieces, Piece{"  ", list.Plain}, statePiece(v.State(i), inspect.RolloutPhaseWords(p)))
+		drop := map[reconcile.PhaseState]int{reconcile.PhaseDone: 2, reconcile.PhasePending: 1}[v.State(i)]
+		clauses = append(clauses, Clause{[]Piece{statePiece(v.State(i), inspect.RolloutPhaseWords(p))}, drop})
 	}
-	return pieces
+	return clauses
+}
+
+// RolloutLine returns the same in so many cells; 0 for no limit.
+func RolloutLine(v reconcile.Rollout, cells int) []Piece {
+	return FitLine(RolloutClauses(v), Piece{"  ", list.Plain}, cells)
 }
 
 // PhasePiece returns a phase as a symbol and a word.
@@ -214,45 +221,66 @@ func drainPieces(r reconcile.Replacement, d detail) []Piece {
 	return append(pieces, Piece{" " + inspect.DrainWords(r), tone})
 }
 
-// OperationFacts returns what is true of the whole operation: the time left, how much is done, and how safe the database is
-// meanwhile.
-func OperationFacts(p reconcile.OperationProgress, now time.Time) []Piece {
-	var facts []Piece
-	if left := inspect.TimeLeftWords(p, now); left != "" {
-		facts = append(facts, Piece{left, list.Strong})
+// OperationClauses returns how far an operation is: the time left, how much is done, how safe the database is meanwhile, and
+// what the next pass waits for. What is dangerous or unknown is always shown, and what is counted goes first.
+func OperationClauses(p reconcile.OperationProgress, now time.Time) []Clause {
+	clauses := []Clause{
+		clause(3, list.Strong, inspect.TimeLeftWords(p, now)),
+		clause(4, list.Plain, inspect.CountWords(p)),
+		clause(9, list.Plain, inspect.PassWords(p)),
 	}
-	for _, words := range inspect.CountWords(p) {
-		facts = append(facts, Piece{words, list.Plain})
+	clauses = append(clauses, SafetyClauses(p)...)
+	if p.AskedAt == nil && len(p.Replacements) == 0 {
+		clauses = append(clauses, clause(2, list.Plain, inspect.WaitWords(p)))
 	}
-	pieces := separated(facts)
-	if safe := SafetyFacts(p); len(safe) > 0 {
-		if len(pieces) > 0 {
-			pieces = append(pieces, separator)
-		}
-		pieces = append(pieces, safe...)
-	}
-	return pieces
+	return slices.DeleteFunc(clauses, func(c Clause) bool { return c.Pieces[0].Text == "" })
 }
 
-// SafetyFacts returns whether all data has its copies, and which loss the database tolerates, while process groups are being
+// SafetyClauses returns whether all data has its copies, and which loss the database tolerates, while process groups are being
 // replaced; nil while none is.
-func SafetyFacts(p reconcile.OperationProgress) []Piece {
+func SafetyClauses(p reconcile.OperationProgress) []Clause {
 	if p.ReplacementsTotal == 0 {
 		return nil
 	}
-	return separated([]Piece{replicationPiece(p), tolerancePiece(p)})
+	copies, loss := Clause{Pieces: []Piece{replicationPiece(p)}}, Clause{Pieces: []Piece{tolerancePiece(p)}}
+	if ptr.Deref(p.FullyReplicated, false) {
+		copies.Drop = 6
+	}
+	if ptr.Deref(p.Zones, 0) > 0 {
+		loss.Drop = 5
+	}
+	return []Clause{copies, loss}
 }
 
-// separator stands between two facts of a line.
-var separator = Piece{" · ", list.Faint}
+// Clause is a part of a line that is shown as a whole, or not at all where there is no room for it.
+type Clause struct {
+	Pieces []Piece
+	// Drop orders what is left out: the highest goes first, and one with 0 stays.
+	Drop int
+}
 
-func separated(facts []Piece) []Piece {
+func clause(drop int, tone list.Tone, text string) Clause {
+	return Clause{[]Piece{{text, tone}}, drop}
+}
+
+// Between stands between two clauses.
+var Between = Piece{" · ", list.Faint}
+
+// FitLine returns clauses as one line of so many cells, as far as they may be left out; 0 for no limit.
+func FitLine(clauses []Clause, between Piece, cells int) []Piece {
+	kept := layout.Kept(clauses, func(c Clause) int { return c.Drop }, func(kept []Clause) bool {
+		return cells == 0 || layout.Cells(Joined(joined(kept, between))) <= cells
+	})
+	return joined(kept, between)
+}
+
+func joined(clauses []Clause, between Piece) []Piece {
 	var pieces []Piece
-	for i, fact := range facts {
+	for i, c := range clauses {
 		if i > 0 {
-			pieces = append(pieces, separator)
+			pieces = append(pieces, between)
 		}
-		pieces = append(pieces, fact)
+		pieces = append(pieces, c.Pieces...)
 	}
 	return pieces
 }
@@ -284,7 +312,7 @@ func tolerancePiece(p reconcile.OperationProgress) Piece {
 func OperationLines(p reconcile.OperationProgress, now time.Time, cells int) [][]Piece {
 	var lines [][]Piece
 	if p.Rollout != nil {
-		lines = append(lines, RolloutLine(*p.Rollout))
+		lines = append(lines, RolloutLine(*p.Rollout, cells))
 	}
 	for _, r := range p.Replacements {
 		lines = append(lines, ReplacementLine(r, cells))
@@ -292,7 +320,7 @@ func OperationLines(p reconcile.OperationProgress, now time.Time, cells int) [][
 	if more := p.ReplacementsTotal - len(p.Replacements); more > 0 {
 		lines = append(lines, []Piece{{phrase.Count(more, "more process group"), list.Faint}})
 	}
-	if facts := OperationFacts(p, now); len(facts) > 0 {
+	if facts := FitLine(OperationClauses(p, now), Between, cells); len(facts) > 0 {
 		lines = append(lines, facts)
 	}
 	return lines

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -188,7 +189,7 @@ func (p *Progress) draw() {
 	}
 	lines := []string{what}
 	if p.operation.Rollout != nil {
-		lines = append(lines, Joined(RolloutLine(*p.operation.Rollout)))
+		lines = append(lines, Joined(RolloutLine(*p.operation.Rollout, p.footer.Width())))
 	}
 	for i, r := range p.operation.Replacements {
 		if i == mostReplacements {
@@ -205,19 +206,10 @@ const mostReplacements = 3
 
 // soFar returns how long all of it still takes, what was done, and how safe the database is meanwhile.
 func (p *Progress) soFar(now time.Time) string {
-	var words []string
-	if left := inspect.TimeLeftWords(p.operation, now); left != "" {
-		words = append(words, left)
-	}
-	took := now.Sub(p.started).Round(time.Second)
-	words = append(words, fmt.Sprintf("pass %d, %s, %s so far", max(1, p.passes), phrase.Count(p.acted, "action"), phrase.Duration(took)))
-	if p.operation.Targets > 0 {
-		words = append(words, fmt.Sprintf("%d of %d done", p.operation.Reached, p.operation.Targets))
-	}
-	if safe := Joined(SafetyFacts(p.operation)); safe != "" {
-		words = append(words, safe)
-	}
-	return strings.Join(words, " · ")
+	passes := fmt.Sprintf("pass %d, %s, %s so far", max(1, p.passes), phrase.Count(p.acted, "action"), phrase.Duration(now.Sub(p.started).Round(time.Second)))
+	clauses := []Clause{clause(3, list.Plain, inspect.TimeLeftWords(p.operation, now)), clause(9, list.Plain, passes), clause(4, list.Plain, inspect.CountWords(p.operation))}
+	clauses = slices.DeleteFunc(append(clauses, SafetyClauses(p.operation)...), func(c Clause) bool { return c.Pieces[0].Text == "" })
+	return Joined(FitLine(clauses, Between, p.footer.Width()))
 }
 
 // barCells is the width of a progress bar.

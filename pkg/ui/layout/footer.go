@@ -140,7 +140,7 @@ func (f *Footer) draw(b *strings.Builder) {
 		return
 	}
 	for _, line := range f.lines {
-		text := Cut(cleanLine(line), width-1)
+		text := CutAtWord(cleanLine(line), width-1)
 		if f.ascii {
 			text = ASCII(text)
 		}

@@ -303,7 +303,7 @@ func TestAPromptDoesNotTakeKeysTypedForAnotherInput(t *testing.T) {
 	question := Entry{At: noon, Cluster: "sample", Question: &Question{Text: "Go on?"}}
 	m := pressed(shown(t, 100, 40, Options{}, entry(lost())), "/", "sto")
 	m = pressed(after(m, entryMsg{Entry: question}), "y", "enter")
-	if len(m.questions) != 1 || m.choice.filter != "stoy" || !strings.Contains(m.View(), "! answer required: Go on? (press a)") {
+	if len(m.questions) != 1 || m.choice.filter != "stoy" || !strings.Contains(m.View(), "! answer required (press a): Go on?") {
 		t.Errorf("filter %q, %s", m.choice.filter, m.View())
 	}
 	p := play(t, &acting{proposal: Proposal{Confirm: "y"}})

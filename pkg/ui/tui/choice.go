@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/stable"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // choice is the user's selection of rows and their order.
@@ -228,37 +229,45 @@ func groupsPage(s clusterView) page {
 		}
 		p.rows = append(p.rows, groupRow(g))
 	}
-	p.summary = s.groupsSummary(groups)
+	p.summary, p.details = s.groupsSummary(groups), s.groupsDetails(groups)
 	return p
 }
 
-// groupsSummary counts process groups, and describes their order.
+// groupsSummary counts process groups.
 func (s clusterView) groupsSummary(groups []inspect.GroupRow) line {
-	v := s.snapshot().Status.ProcessGroups
 	if len(groups) == 0 && s.isUnread() {
 		return styledLine(warn, markUnknown+" process groups unknown")
 	}
-	l := line{styled(plain, fmt.Sprintf("%s, %d desired", phrase.Count(len(groups), "process group"), v.Desired))}
-	l = append(l, tallyOf(groups).words()...)
+	return append(styledLine(plain, phrase.Count(len(groups), "process group")), tallyOf(groups).words()...)
+}
+
+// groupsDetails returns how old the rows are, how many process groups there should be, and their order.
+func (s clusterView) groupsDetails(groups []inspect.GroupRow) []paint.Clause {
+	v := s.snapshot().Status.ProcessGroups
+	var details []paint.Clause
+	if v.Source == inspect.SourceResource {
+		details = append(details, paint.Clause{Line: styledLine(warn, markWarn+" conditions of "+s.age(v.AsOf)+" ago"), Drop: 1})
+	}
+	details = append(details, s.lastReported(groups)...)
 	if v.Removing > 0 {
-		l = append(l, styled(plain, fmt.Sprintf(", %d marked for removal", v.Removing)))
+		details = append(details, paint.Clause{Line: styledLine(plain, fmt.Sprintf("%d marked for removal", v.Removing)), Drop: 3})
+	}
+	if len(groups) > 0 || !s.isUnread() {
+		details = append(details, paint.Clause{Line: styledLine(plain, fmt.Sprintf("%d desired", v.Desired)), Drop: 5})
 	}
 	if s.choice.by != byNothing {
-		l = append(l, styled(faint, " · per "+groupingNames[s.choice.by]))
+		details = append(details, paint.Clause{Line: styledLine(faint, "per "+groupingNames[s.choice.by]), Drop: 4})
 	}
-	if v.Source == inspect.SourceResource {
-		l = append(l, styled(warn, " · "+markWarn+" conditions of "+s.age(v.AsOf)+" ago"))
-	}
-	return append(l, s.lastReported(groups)...)
+	return details
 }
 
 // lastReported returns the age of what the rows show as last known; nothing if they show none.
-func (s clusterView) lastReported(groups []inspect.GroupRow) line {
+func (s clusterView) lastReported(groups []inspect.GroupRow) []paint.Clause {
 	i := slices.IndexFunc(groups, func(g inspect.GroupRow) bool { return g.LastReport != nil })
 	if i < 0 {
 		return nil
 	}
-	return line{styled(warn, " · "+markWarn+" roles and uptime of "+s.age(&groups[i].LastReport.AsOf)+" ago")}
+	return []paint.Clause{{Line: styledLine(warn, markWarn+" roles and uptime of "+s.age(&groups[i].LastReport.AsOf)+" ago"), Drop: 2}}
 }
 
 func tallyOf(groups []inspect.GroupRow) tally {

@@ -233,6 +233,11 @@ func flowed(pieces []line, separator span, indent, width int) []line {
 	return paint.Flowed(pieces, separator, indent, width)
 }
 
+// fitted returns clauses in at most so many lines.
+func fitted(clauses []paint.Clause, width, most int) []line {
+	return paint.Fitted(clauses, styled(faint, " · "), len("  "), width, most)
+}
+
 func commandLines(commands ...string) []line { return paint.CommandLines(commands...) }
 
 func widthOf(text string) int { return cells.Width(text) }

@@ -30,17 +30,19 @@ func (m model) headLines(s clusterView) []line {
 	if m.inFleet() {
 		return nil
 	}
-	lines := paint.Shortened(wrapped(s.stateLine(), m.width), maxStateLines)
-	vitals, sources, phases := append(s.figures(m.width), s.vitals(m.width)...), s.sources(m.width), s.phasesLine(m.width)
+	lines := paint.Shortened(wrapped(s.stateLine(), m.width), maxStateLines, m.width)
 	if m.height < fullHeight {
-		vitals, sources, phases = nil, s.failingSource(m.width), nil
+		return slices.Concat(lines, m.workLines(s, 1), s.failingSource(m.width), []line{m.tabs(m.width)})
 	}
-	lines = slices.Concat(lines, vitals, []line{m.workLine(s), s.rolloutLine()}, phases, sources, []line{m.tabs(m.width)})
-	return slices.DeleteFunc(lines, func(l line) bool { return l == nil })
+	return slices.Concat(lines, s.figures(m.width), s.vitals(m.width), m.workLines(s, maxWorkLines), s.rolloutLine(m.width), s.phasesLine(m.width), s.sources(m.width), []line{m.tabs(m.width)})
 }
 
-// maxStateLines is the maximum number of lines for the state.
-const maxStateLines = 2
+const (
+	// maxStateLines is the maximum number of lines for the state.
+	maxStateLines = 2
+	// maxWorkLines is that for what is in progress.
+	maxWorkLines = 2
+)
 
 // fullWidth is the width from which titles and tabs are whole.
 const fullWidth = 80
@@ -186,7 +188,7 @@ func (s clusterView) sources(width int) []line {
 func (s clusterView) failingSource(width int) []line {
 	for _, v := range s.snapshot().Sources {
 		if l := s.source(v); l.Tone >= warn {
-			return paint.Shortened(wrapped(line{l}, width), 1)
+			return paint.Shortened(wrapped(line{l}, width), 1, width)
 		}
 	}
 	return nil
@@ -229,17 +231,21 @@ func (s clusterView) stale(name string) time.Duration {
 	return late
 }
 
-// workLine returns what is in progress: an action of this dashboard, or a pass.
-func (m model) workLine(s clusterView) line {
+// workLines returns what is in progress, in at most so many lines: an action of this dashboard, a pass, or an operation.
+func (m model) workLines(s clusterView, most int) []line {
+	return fitted(m.workClauses(s), m.width, most)
+}
+
+func (m model) workClauses(s clusterView) []paint.Clause {
 	switch {
 	case len(m.questions) > 0 && !m.shows(paneQuestion):
-		return line{styled(bad, markWarn+" answer required: "+m.questions[0].Text+" (press a)")}
+		return []paint.Clause{{Line: styledLine(bad, markWarn+" answer required (press a): "+m.questions[0].Text)}}
 	case m.work != nil && m.work.phase == executing:
-		return append(line{styled(warn, m.work.ask.Label()+" running for "+s.lastingSince(m.work.since)+" · ")}, s.passSummary()...)
+		return append([]paint.Clause{{Line: styledLine(warn, m.work.ask.Label()+" running for "+s.lastingSince(m.work.since))}}, s.passClauses()...)
 	case s.pass.Number > 0 && (s.pass.Ended.IsZero() || s.pass.Wait != nil):
-		return s.passSummary()
+		return s.passClauses()
 	case s.running() != nil:
-		return s.operationLine(*s.running())
+		return s.operationClauses(*s.running())
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestTheDashboardHeaderShowsOperationsOfOtherUsers(t *testing.T) {
 		change func(*inspect.OperationView)
 		want   string
 	}{
-		"it goes on":                {func(*inspect.OperationView) {}, "operation for 3m: replace sample storage-1 --wait, by alice@laptop · 1 of 3 done, 9 actions in 4 passes, waiting: data to move"},
+		"it goes on":                {func(*inspect.OperationView) {}, "operation for 3m: replace sample storage-1 --wait · by alice@laptop · 1 of 3 done · 9 actions in 4 passes · waiting: data to move"},
 		"it is to end":              {func(o *inspect.OperationView) { o.Abort = &reconcile.OperationAbort{ID: "r7"} }, "operation to be aborted: replace sample"},
 		"its user has not answered": {func(o *inspect.OperationView) { o.Progress.AskedAt = ago(6 * time.Minute) }, "operation waiting for an answer of alice@laptop for 6m: replace sample"},
 		"its run does not report":   {func(o *inspect.OperationView) { o.Active, o.Seen = false, ago(10*time.Minute) }, "operation without a report for 10m: replace sample"},
@@ -124,4 +125,56 @@ func TestTheDashboardHeaderShowsOperationsOfOtherUsers(t *testing.T) {
 	if view := shown(t, 160, 30, Options{}, entry(well())).View(); strings.Contains(view, "operation") {
 		t.Errorf("there is none, in\n%s", view)
 	}
+}
+
+// Half a number is another number, and half an ID names nothing: at each width the lines of the header, of the summary and of the
+// progress are whole, without their least important parts, or end after a whole word.
+func TestNothingOfAnOperationIsCutWithinAWord(t *testing.T) {
+	stuck := moving("storage-33641")
+	stuck.Blocker = &reconcile.Blocker{Group: "storage-88609", Code: "unscheduled", Message: "is Pending, no node fits: 0/5 nodes are available: 5 Insufficient cpu, 2 node(s) had untolerated taint {node.kubernetes.io/unreachable: }"}
+	progress := reconcile.OperationProgress{
+		Passes: 14, Actions: 1093, Reached: 1, Targets: 3, Replacements: []reconcile.Replacement{stuck}, ReplacementsTotal: 1, FullyReplicated: new(false), Zones: new(0),
+		Rollout: &reconcile.Rollout{Kind: reconcile.RolloutUpgrade, From: "7.3.79", To: "7.4.6", Phases: []reconcile.RolloutPhase{{Name: reconcile.RolloutOfProcesses, Done: new(11), Total: 16}, {Name: reconcile.RolloutOfStorage, Done: new(0), Total: 8}}},
+	}
+	waiting := progress
+	waiting.Replacements, waiting.ReplacementsTotal, waiting.WaitingFor = nil, 0, "RemovePods: storage-33641, storage-33642: their exclusion is in progress since 12:00:01"
+	for name, p := range map[string]reconcile.OperationProgress{"a replacement": progress, "a pass that waits": waiting} {
+		t.Run(name, func(t *testing.T) {
+			f := lost()
+			f.Operation = &inspect.OperationView{
+				ID: "r7", Command: "replace sample storage-33641 storage-33642 storage-33643 --wait", Holder: "alice@laptop process 7", User: "alice@laptop", Since: ago(3 * time.Minute), Seen: ago(10 * time.Second), Active: true, Progress: p,
+			}
+			whole := words(pressed(shown(t, 1000, 60, Options{}, entry(f)), "8").View())
+			for width := 60; width <= 200; width += 5 {
+				for _, height := range []int{15, 24, 40} {
+					m := pressed(shown(t, width, height, Options{}, entry(f)), "8")
+					s := m.clusterView()
+					lines := append(m.workLines(s, maxWorkLines), m.page(s).head(width))
+					lines = slices.Concat(lines, s.rolloutLine(width), s.phasesLine(width))
+					for _, l := range lines {
+						if widthOf(l.Text()) > width {
+							t.Errorf("at %d columns: %q is longer", width, l.Text())
+						}
+						for word := range words(l.Text()) {
+							if !whole[word] && word != "…" {
+								t.Errorf("at %dx%d %q is cut in %q", width, height, word, l.Text())
+							}
+						}
+					}
+					if text := linesOf(lines)[0]; !strings.Contains(strings.Join(linesOf(lines), " "), "not fully replicated") && p.ReplacementsTotal > 0 {
+						t.Errorf("at %dx%d the danger is left out: %q", width, height, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+// words returns the words of a text.
+func words(text string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		all[word] = true
+	}
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
@@ -22,17 +23,18 @@ func (s clusterView) running() *inspect.OperationView {
 	return s.snapshot().Status.Locks.Operation
 }
 
-// operationLine returns the operation, and how far it is.
-func (s clusterView) operationLine(o inspect.OperationView) line {
+// operationClauses returns the operation, and how far it is.
+func (s clusterView) operationClauses(o inspect.OperationView) []paint.Clause {
 	t, state := s.operationState(o)
-	l := line{styled(t, state+": ")}
+	clauses := []paint.Clause{{Line: line{styled(t, state)}}}
 	if o.Command != "" {
-		l = append(l, styled(plain, o.Command+", by "+o.By()+" · "))
+		clauses = []paint.Clause{{Line: line{styled(t, state+": "), styled(plain, o.Command)}}, {Line: styledLine(plain, "by "+o.By()), Drop: 8}}
 	}
-	if len(o.Progress.Replacements) == 0 {
-		return append(l, styled(plain, ui.OperationWords(o, s.now)))
+	far := clausesOf(ui.OperationClauses(o.Progress, s.now))
+	if len(far) == 0 {
+		far = []paint.Clause{{Line: styledLine(plain, "the first pass runs"), Drop: 9}}
 	}
-	return append(l, spansOf(ui.OperationFacts(o.Progress, s.now))...)
+	return append(clauses, far...)
 }
 
 func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
@@ -53,12 +55,17 @@ func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 }
 
 // rolloutLine returns how far the change is that is reaching the process groups; nil without one.
-func (s clusterView) rolloutLine() line {
+func (s clusterView) rolloutLine(width int) []line {
 	v := s.snapshot().Status.Rollout
+	if o := s.running(); v == nil && o != nil {
+		v = o.Progress.Rollout
+	}
 	if v == nil {
 		return nil
 	}
-	return append(line{styled(warn, "rollout: ")}, spansOf(ui.RolloutLine(*v))...)
+	clauses := clausesOf(ui.RolloutClauses(*v))
+	clauses[0].Line = append(line{styled(warn, "rollout: ")}, clauses[0].Line...)
+	return paint.Fitted(clauses, styled(plain, "  "), len("rollout: "), width, 1)
 }
 
 // phasesLine returns the phases of the first replacement that is blocked or stalled, or else of the one that has come farthest; nil
@@ -70,7 +77,15 @@ func (s clusterView) phasesLine(width int) []line {
 	}
 	all := o.Progress.Replacements
 	worst := max(0, slices.IndexFunc(all, func(r reconcile.Replacement) bool { return inspect.ReplacementTone(r) == bad }))
-	return []line{spansOf(ui.ReplacementLine(all[worst], width))}
+	return paint.Fitted([]paint.Clause{{Line: spansOf(ui.ReplacementLine(all[worst], width))}}, span{}, len(all[worst].ID)+2, width, maxWorkLines)
+}
+
+func clausesOf(all []ui.Clause) []paint.Clause {
+	var clauses []paint.Clause
+	for _, c := range all {
+		clauses = append(clauses, paint.Clause{Line: spansOf(c.Pieces), Drop: c.Drop})
+	}
+	return clauses
 }
 
 func spansOf(pieces []ui.Piece) line {

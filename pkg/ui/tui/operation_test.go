@@ -38,7 +38,7 @@ func TestTheDashboardShowsAnOperationAndThoseThatEnded(t *testing.T) {
 	f.Finished = []frame.FinishedRun{{ID: "r6", Run: inspect.Run{Command: "kubectl fdb restart sample --context lab", Typed: "kubectl fdb restart sample", User: "bob@desk", Reason: "CHG-41", Since: *ago(9 * time.Minute), Until: *ago(7 * time.Minute), Actions: 12}}}
 	view := pressed(shown(t, 160, 40, Options{}, entry(f)), "8").View()
 	for _, want := range []string{
-		"operation for 3m: replace sample storage-1 storage-2 --wait, by alice@laptop · at least 50s left · 0 of 2 done · 9 actions in 4 passes · fully replicated",
+		"operation for 3m: replace sample storage-1 storage-2 --wait · by alice@laptop · at least 50s left · 0 of 2 done · 9 actions in 4 passes · fully replicated",
 		"storage-1  ✓ marked  ✓ created  ✓ joined  ▸ draining 375MiB left at 4.8MiB/s  ○ delete  ○ include",
 		"storage-1      draining", "7m ago", "bob@desk", "kubectl fdb restart sample", "CHG-41",
 	} {
@@ -56,7 +56,7 @@ func TestTheDashboardShowsAnOperationAndThoseThatEnded(t *testing.T) {
 		t.Errorf("the header has another one than that which is blocked:\n%s", view)
 	}
 	f.Operation = &inspect.OperationView{Progress: reconcile.OperationProgress{Replacements: []reconcile.Replacement{moving("storage-1")}, ReplacementsTotal: 1}}
-	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "replacement that no operation reports: ") {
+	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "replacement that no operation reports · ") {
 		t.Errorf("without a run:\n%s", view)
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
 
 // page is the content of a view: a summary, a table, and notes below it.
 type page struct {
-	// summary is the result in one line.
+	// summary is the result in one line, and details what follows it as far as there is room.
 	summary line
+	details []paint.Clause
 	columns []layout.Column
 	// others are the columns of further lists below that of columns; row.list is their index, from 1.
 	others [][]layout.Column
@@ -31,6 +33,11 @@ func (p page) fill(s clusterView) {
 			p.rows[i].cells, p.rows[i].build = r.build(s), nil
 		}
 	}
+}
+
+// head returns the summary and its details in one line.
+func (p page) head(width int) line {
+	return fitted(append([]paint.Clause{{Line: p.summary}}, p.details...), width, 1)[0]
 }
 
 // rowHeight returns the number of lines of a row.

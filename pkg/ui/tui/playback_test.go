@@ -97,7 +97,7 @@ func TestGroupsWithUnknownProcessesAreNotShownAsHealthy(t *testing.T) {
 		f.Groups.Items[i].Processes = nil
 	}
 	view := shown(t, 100, 40, Options{}, entry(f)).View()
-	if !strings.Contains(view, "12 desired, 12 unknown") || strings.Contains(view, "0 with problems") || strings.Contains(view, "✓  log") || !strings.Contains(view, "?  log-1") {
+	if !strings.Contains(view, "12 process groups, 12 unknown") || strings.Contains(view, "0 with problems") || strings.Contains(view, "✓  log") || !strings.Contains(view, "?  log-1") {
 		t.Error(view)
 	}
 }

@@ -176,7 +176,7 @@ func (m model) rowsOf(p page) int {
 
 // drawPage draws a view: its summary, its table, its notes.
 func (m model) drawPage(p page, width int) []string {
-	lines := []string{m.theme.Draw(paint.Legible(p.summary), width)}
+	lines := []string{m.theme.Draw(paint.Legible(p.head(width)), width)}
 	switch {
 	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p, width)...)
@@ -192,7 +192,7 @@ func (m model) drawPage(p page, width int) []string {
 			note = styledLine(faint, fmt.Sprintf("and %d more; enter shows the details of a row", len(p.notes)-i))
 		}
 		if i < most {
-			lines = append(lines, m.theme.Draw(note, width))
+			lines = append(lines, m.theme.Draw(paint.AtWord(note, width), width))
 		}
 	}
 	return lines

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (s clusterView) aboutCluster(c fleet.Cluster) []line {
 		fact("groups", fmt.Sprintf("%d of %d reconciled, %d marked for removal", v.ProcessGroups.Reconciled, v.ProcessGroups.Desired, v.ProcessGroups.Removing)),
 		fact("data", phrase.BytesOr(v.Database.StoredBytes, phrase.UnknownCell)+", moving "+phrase.BytesOr(v.Database.MovingBytes, phrase.UnknownCell)))
 	if o := v.Locks.Operation; o != nil {
-		lines = append(lines, s.operationLine(*o))
+		lines = append(lines, fitted(s.operationClauses(*o), math.MaxInt, 1)...)
 	}
 	for _, reason := range v.Reconciliation.Reasons {
 		lines = append(lines, fact("not desired", reason))

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/passes"
 )
 
@@ -28,11 +29,12 @@ func (s clusterView) withOperation(pass page, o inspect.OperationView) page {
 		stages = append([]row{{cells: []span{styled(strong, pass.summary.Text())}}}, stages...)
 	}
 	replacements := s.replacementRows(o.Progress)
+	clauses := s.operationClauses(o)
 	if len(replacements) == 0 {
-		pass.summary, pass.rows = s.operationLine(o), stages
+		pass.summary, pass.details, pass.rows = clauses[0].Line, clauses[1:], stages
 		return pass
 	}
-	p := page{summary: s.operationLine(o), columns: titles(inspect.ReplacementColumns), rows: replacements, notes: pass.notes}
+	p := page{summary: clauses[0].Line, details: clauses[1:], columns: titles(inspect.ReplacementColumns), rows: replacements, notes: pass.notes}
 	p.addList(pass.columns, stages)
 	return p
 }
@@ -96,8 +98,20 @@ func under(rows []row, what string) []row {
 	return append([]row{{cells: []span{styled(faint, phrase.Count(len(rows), "stage")+" "+what)}}}, rows...)
 }
 
-// passSummary returns the progress of the pass, in one line; the header has it while it runs.
+// passSummary returns the progress of the pass in one line.
 func (s clusterView) passSummary() line {
+	var l line
+	for i, c := range s.passClauses() {
+		if i > 0 {
+			l = append(l, styled(faint, " · "))
+		}
+		l = append(l, c.Line...)
+	}
+	return l
+}
+
+// passClauses returns the progress of the pass; the header has it while it runs.
+func (s clusterView) passClauses() []paint.Clause {
 	p := s.pass
 	name := fmt.Sprintf("pass %d", p.Number)
 	if p.Preview {
@@ -109,25 +123,25 @@ func (s clusterView) passSummary() line {
 	if !p.Ended.IsZero() {
 		t := toneOfOutcome(p.Outcome)
 		l := line{styled(t, t.Mark()+" "), styled(t, fmt.Sprintf("%s: %s", name, p.Outcome)), styled(plain, fmt.Sprintf(" after %s, %s done, ended %s ago", phrase.Duration(p.Ended.Sub(p.Started)), phrase.Count(p.Acted, "action"), s.lastingSince(p.Ended)))}
-		return append(l, s.waitSummary()...)
+		return append([]paint.Clause{{Line: l}}, s.waitClauses()...)
 	}
-	l := line{styled(strong, name+" running for "+s.lastingSince(p.Started))}
+	clauses := []paint.Clause{{Line: styledLine(strong, name+" running for "+s.lastingSince(p.Started))}}
 	if st, running := p.Now(); running {
-		l = append(l, styled(plain, " · "+string(st.Name)), styled(strong, s.operation(st)))
+		clauses = append(clauses, paint.Clause{Line: line{styled(plain, string(st.Name)), styled(strong, s.operation(st))}})
 	}
-	return l
+	return clauses
 }
 
-// waitSummary returns when the next pass begins.
-func (s clusterView) waitSummary() line {
-	r := s.pass.Wait
-	if r == nil {
+// waitClauses returns when the next pass begins; nil if none is to come.
+func (s clusterView) waitClauses() []paint.Clause {
+	switch r := s.pass.Wait; {
+	case r == nil:
 		return nil
+	case r.NoLaterThan == nil:
+		return []paint.Clause{{Line: styledLine(faint, "waiting"), Drop: 1}}
+	default:
+		return []paint.Clause{{Line: styledLine(faint, "next within "+s.until(r.NoLaterThan)), Drop: 1}}
 	}
-	if r.NoLaterThan == nil {
-		return line{styled(faint, " · waiting")}
-	}
-	return line{styled(faint, " · next within "+s.until(r.NoLaterThan))}
 }
 
 // operation returns what a stage does now, and for how long.

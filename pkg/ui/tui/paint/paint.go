@@ -206,22 +206,62 @@ func brokenCommand(head Line, command Span, width int) []Line {
 	return lines
 }
 
-// Shortened returns at most so many lines. If there are more, the last one is too long, so that
-// drawing it adds an ellipsis.
-func Shortened(lines []Line, most int) []Line {
+// Shortened returns at most so many lines. If there are more, the last one ends with an ellipsis after a whole word.
+func Shortened(lines []Line, most, width int) []Line {
 	if len(lines) <= most {
 		return lines
 	}
-	next := strings.TrimSpace(lines[most].Text())
 	lines = slices.Clone(lines[:most])
-	last := slices.Clone(lines[most-1])
-	last[len(last)-1].Text += " " + next
-	lines[most-1] = last
+	lines[most-1] = AtWord(append(slices.Clone(lines[most-1]), Span{" …", Plain}), width)
 	return lines
 }
 
-// Flowed returns pieces in as many lines as they need, without breaking a piece. A separator
-// is between two pieces of a line, and lines after the first are indented.
+// AtWord returns a line in at most width columns. One that has more ends with an ellipsis after a whole word: half a number
+// would be another one.
+func AtWord(l Line, width int) Line {
+	text := l.Text()
+	if cells.Width(text) <= width {
+		return l
+	}
+	var kept Line
+	left := strings.TrimSuffix(layout.CutAtWord(text, width), "…")
+	for _, s := range l {
+		s.Text = s.Text[:min(len(s.Text), len(left))]
+		if s.Text == "" {
+			break
+		}
+		left, kept = left[len(s.Text):], append(kept, s)
+	}
+	if len(kept) == 0 {
+		return Line{{"…", Plain}}
+	}
+	kept[len(kept)-1].Text += "…"
+	return kept
+}
+
+// Clause is a part of a line that is whole or left out.
+type Clause struct {
+	Line Line
+	// Drop orders what is left out where there is no room: the highest goes first, and one with 0 stays.
+	Drop int
+}
+
+// Fitted returns clauses in at most so many lines: the least important are left out, and if what stays needs more lines, these end
+// with an ellipsis after a whole word.
+func Fitted(clauses []Clause, separator Span, indent, width, most int) []Line {
+	flow := func(kept []Clause) []Line {
+		var pieces []Line
+		for _, c := range kept {
+			pieces = append(pieces, c.Line)
+		}
+		return Flowed(pieces, separator, indent, width)
+	}
+	kept := layout.Kept(clauses, func(c Clause) int { return c.Drop }, func(kept []Clause) bool { return len(flow(kept)) <= most })
+	return Shortened(flow(kept), most, width)
+}
+
+// Flowed returns pieces in as many lines as they need. A piece is only broken, between words, where it is longer than a line. A
+// separator is between two pieces of a line, and lines after the first are indented.
 func Flowed(pieces []Line, separator Span, indent, width int) []Line {
 	var lines []Line
 	for _, piece := range pieces {
@@ -233,9 +273,41 @@ func Flowed(pieces []Line, separator Span, indent, width int) []Line {
 		if n > 0 {
 			piece = append(Line{{strings.Repeat(" ", indent), Plain}}, piece...)
 		}
-		lines = append(lines, slices.Clone(piece))
+		lines = append(lines, broken(piece, indent, width)...)
 	}
 	return lines
+}
+
+// broken returns a line in lines of at most width columns, each of whose words keeps its tone. It is broken between words, and
+// within those that are longer than a line.
+func broken(l Line, indent, width int) []Line {
+	if cells.Width(l.Text()) <= width {
+		return []Line{slices.Clone(l)}
+	}
+	lines, used := []Line{nil}, 0
+	for _, s := range l {
+		for word := range strings.SplitAfterSeq(s.Text, " ") {
+			if need := cells.Width(strings.TrimRight(word, " ")); used > indent && used+need > width {
+				lines, used = append(lines, Line{{strings.Repeat(" ", indent), Plain}}), indent
+			}
+			lines[len(lines)-1] = lines[len(lines)-1].with(Span{word, s.Tone})
+			used += cells.Width(word)
+		}
+	}
+	for i, l := range lines {
+		l[len(l)-1].Text = strings.TrimRight(l[len(l)-1].Text, " ")
+		lines[i] = AtWord(l, width)
+	}
+	return lines
+}
+
+// with returns a line with a span at its end, which is one with that before if they have the same tone.
+func (l Line) with(s Span) Line {
+	if n := len(l); n > 0 && l[n-1].Tone == s.Tone {
+		l[n-1].Text += s.Text
+		return l
+	}
+	return append(l, s)
 }
 
 func blanksBefore(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
