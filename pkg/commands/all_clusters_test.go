@@ -84,7 +84,7 @@ func TestStatusShowsTheRequestedSections(t *testing.T) {
 		has, not []string
 		reports  string
 	}{
-		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nHealthy", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
+		"two of them":           {args: []string{"sample", "--sections", "locks,coordinators"}, has: []string{"fdb/sample\nAvailable: ", "Coordinators", "Locks"}, not: []string{"\nDatabase", "Process groups"}},
 		"wide":                  {args: []string{"sample", "-o", "wide", "--sections", "fault-tolerance"}, has: []string{"Fault tolerance"}, not: []string{"Locks"}},
 		"one that is not there": {args: []string{"sample", "--sections", "weather"}, want: exit.ExitUsage, reports: "must be one of database, fault-tolerance, coordinators"},
 		"as JSON":               {args: []string{"sample", "--sections", "locks", "-o", "json"}, want: exit.ExitUsage, reports: "--sections conflicts with -A and -o json"},

@@ -203,13 +203,16 @@ func (c ClusterRow) databaseAsOf() *time.Time {
 }
 
 // Tone is how bad the state of a cluster is; a database that stops its clients is as bad as one
-// that is unavailable.
+// that is unavailable, and one whose copies are not counted yet is unsure.
 func (v StatusView) Tone() list.Tone {
 	if v.Replacing != nil {
 		return list.Busy
 	}
 	switch v.State {
 	case StateHealthy:
+		if v.isUncounted() {
+			return list.Unsure
+		}
 		return list.Good
 	case StateDegraded, StateNotConfigured:
 		if v.State == StateDegraded && v.StopsClients() {

@@ -362,7 +362,16 @@ func (v StatusView) title() string {
 	if v.State == StateDegraded && v.StopsClients() {
 		return "Available, but unusable"
 	}
+	if v.isUncounted() {
+		return "Available"
+	}
 	return v.State.Title()
+}
+
+// isUncounted reports whether a database calls itself healthy and does not report how many copies its data has: for some seconds
+// after each recovery.
+func (v StatusView) isUncounted() bool {
+	return v.State == StateHealthy && v.Database.Replicas == nil
 }
 
 // StopsClients reports whether a restriction makes the database useless for its clients.
@@ -412,7 +421,7 @@ func (v StatusView) Cell() string {
 
 func (v DatabaseView) replicationWords() string {
 	if v.Replicas == nil {
-		return "available, data distribution is starting"
+		return "data distribution is starting and the number of copies unknown"
 	}
 	return fmt.Sprintf("all data has its %s", phrase.Count(v.ReplicasDesired, "copy"))
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +16,32 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/datadir"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/inspecttest"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 )
+
+// For some seconds after a recovery a database calls itself healthy, and does not report how many copies its data has.
+func TestADatabaseWhoseCopiesAreNotCountedIsNotShownAsGood(t *testing.T) {
+	for name, tc := range map[string]struct {
+		given func(*Facts)
+		tone  list.Tone
+		title string
+	}{
+		"they are counted":      {func(*Facts) {}, list.Good, "Healthy: all data has its 2 copies"},
+		"they are not reported": {unknownCopies, list.Unsure, "Available: data distribution is starting and the number of copies unknown"},
+		"and something is wrong": {func(f *Facts) {
+			f.Database.Status.Cluster.Data.TeamTrackers, f.Database.Status.Client.DatabaseStatus.Healthy = nil, false
+		}, list.Warn, "Degraded: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := healthy(t)
+			tc.given(&f)
+			if v := NewStatusView(Metadata{}, f); v.Tone() != tc.tone || !strings.HasPrefix(v.Summary, tc.title) {
+				t.Errorf("tone %d: %s", v.Tone(), v.Summary)
+			}
+		})
+	}
+}
 
 func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 	tests := map[string]struct {

@@ -171,11 +171,7 @@ func WriteMap(w io.Writer, m inspect.Map, p Paint) error {
 
 // toned colors a piece by its tone.
 func (p Paint) toned(s Span) string {
-	colors := map[list.Tone]string{list.Faint: faint, list.Strong: bold, list.Good: green, list.Unsure: faint, list.Warn: yellow, list.Bad: red}
-	if sgr, colored := colors[s.Tone]; colored {
-		return p.in(sgr, s.Text)
-	}
-	return s.Text
+	return p.as(s.Tone, s.Text)
 }
 
 // fitCells returns a text in exactly a width.

@@ -76,15 +76,9 @@ func (p *page) sections(v inspect.StatusView, of func(name string) bool) {
 
 // head prints the sentence about a cluster below its title, and what explains it.
 func (p *page) head(title string, v inspect.StatusView) {
-	o, color := p.o, colorOf(string(v.State))
-	switch {
-	case v.Replacing != nil:
-		color = cyan
-	case v.StopsClients():
-		color = red
-	}
+	o := p.o
 	p.printf("%s\n", title)
-	p.printf("%s\n", o.in(color, v.Summary))
+	p.printf("%s\n", o.as(v.Tone(), v.Summary))
 	if running := v.Locks.Operation; running != nil && running.Active {
 		p.entry(o.in(yellow, "operation:")+" ", o.operation(*running)) // it explains most of what follows
 	}

@@ -93,6 +93,18 @@ func (p Paint) in(sgr, text string) string {
 	return layout.Styled(sgr, text)
 }
 
+// colors are those of tones; plain text has none.
+var colors = map[list.Tone]string{list.Faint: faint, list.Strong: bold, list.Good: green, list.Busy: cyan, list.Unsure: faint, list.Warn: yellow, list.Bad: red}
+
+// as returns text in the color of a tone.
+func (p Paint) as(t list.Tone, text string) string {
+	sgr, colored := colors[t]
+	if !colored {
+		return text
+	}
+	return p.in(sgr, text)
+}
+
 // ListOptions is how a list is printed.
 type ListOptions struct {
 	Wide, NoHeaders, Absolute bool

@@ -33,7 +33,7 @@ func TestStatusExitCodes(t *testing.T) {
 		want  int
 		says  string // on stdout
 	}{
-		"healthy":                           {args: []string{"sample"}, want: exit.ExitDone, says: "Healthy: available, data distribution is starting, safe to lose 1 more zone; matches its spec"},
+		"healthy":                           {args: []string{"sample"}, want: exit.ExitDone, says: "Available: data distribution is starting and the number of copies unknown, safe to lose 1 more zone; matches its spec"},
 		"the only cluster of the namespace": {args: nil, want: exit.ExitDone, says: "fdb/sample"},
 		"all clusters":                      {args: []string{"-A"}, want: exit.ExitDone, says: "healthy"},
 		"its name":                          {args: []string{"-o", "name"}, want: exit.ExitDone, says: "foundationdbcluster/sample\n"},
@@ -163,7 +163,7 @@ func TestStatusPrintsOneLineWhileWaitingForASlowDatabase(t *testing.T) {
 	if want := "waiting for database status (no answer for 5s; 8 of 9 pods are ready)…\n"; g.Err.String() != want {
 		t.Errorf("stderr: want %q, got %q", want, &g.Err)
 	}
-	if !strings.Contains(g.Out.String(), "Healthy") || strings.Contains(g.Out.String(), "Unknown") {
+	if !strings.Contains(g.Out.String(), "Available: ") || strings.Contains(g.Out.String(), "Unknown") {
 		t.Errorf("stdout: %s", &g.Out)
 	}
 }
@@ -382,7 +382,7 @@ func TestTheMapOfAStatusStandsInForItsSections(t *testing.T) {
 	g := commandstest.Up(t)
 	g.Run("status", "sample", "--map")
 	out := g.Out.String()
-	for _, want := range []string{"fdb/sample\n", "Healthy", "\nstorage ", "\nstateless "} {
+	for _, want := range []string{"fdb/sample\n", "Available: ", "\nstorage ", "\nstateless "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -98,7 +98,7 @@ func TestWatchPlainPrintsChangesAsText(t *testing.T) {
 			t.Errorf("exit code %d: %s", code, &g.Err)
 		}
 		lines := strings.Split(strings.TrimSpace(g.Out.String()), "\n")
-		if !strings.Contains(lines[0], " sample: Healthy: ") {
+		if !strings.Contains(lines[0], " sample: Available: ") {
 			t.Errorf("the first line: %s", lines[0])
 		}
 		for _, words := range []string{" sample: " + id + ": marked for removal", "the next pass would"} {
@@ -117,7 +117,7 @@ func TestWatchOnADumbTerminalPrintsPlainLines(t *testing.T) {
 		t := g.T
 		g.Env["TERM"] = "dumb"
 		g.Terminal = true
-		if code := g.WatchPlain(nil, "watch", "sample"); code != exit.ExitInterrupted || !strings.Contains(g.Out.String(), "sample: Healthy: ") {
+		if code := g.WatchPlain(nil, "watch", "sample"); code != exit.ExitInterrupted || !strings.Contains(g.Out.String(), "sample: Available: ") {
 			t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 		}
 		if !strings.Contains(g.Err.String(), "TERM=dumb does not support the dashboard") {

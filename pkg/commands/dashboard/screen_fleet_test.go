@@ -60,7 +60,7 @@ func TestWatchPlainPrintsNamespacesWithAllNamespaces(t *testing.T) {
 		if code := g.WatchPlain(nil, "watch", "-A", "--plain"); code != exit.ExitInterrupted {
 			g.T.Errorf("exit code %d: %s", code, &g.Err)
 		}
-		if !strings.Contains(g.Out.String(), " fdb/sample: Healthy: ") {
+		if !strings.Contains(g.Out.String(), " fdb/sample: Available: ") {
 			g.T.Errorf("%s%s", &g.Out, &g.Err)
 		}
 	})

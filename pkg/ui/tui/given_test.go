@@ -103,7 +103,7 @@ func well() *frame.Frame {
 	f.Status = inspect.StatusView{
 		Document: doc, State: inspect.StateHealthy, Summary: "Healthy: reconciled, 1 more zone may fail",
 		Database: inspect.DatabaseView{
-			Origin: live, Available: new(true), Healthy: new(true), RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
+			Origin: live, Available: new(true), Healthy: new(true), Replicas: new(2), ReplicasDesired: 2, RecoveryState: "fully_recovered", RecoveryAge: new(742.0),
 			Version: "7.3.79", FullyRecovered: new(true), MovingBytes: new(int64(0)), QueuedBytes: new(int64(0)),
 		},
 		FaultTolerance: inspect.ToleranceView{Origin: live, Desired: 1, Zones: new(1)},

@@ -253,15 +253,13 @@ func (h here) canKeep() bool { return h.isGroup && h.group.RemovalSince != nil }
 
 func (h here) canExclude() bool { return h.isGroup && h.group.Exclusion == inspect.NotExcluded }
 
-func (h here) canInclude() bool { return h.isGroup && h.group.Exclusion != inspect.NotExcluded }
+func (h here) canInclude() bool { return h.isGroup && h.group.Exclusion.IsExcluded() }
 
 // canCordon reports whether the node may be open for new pods.
 func (h here) canCordon() bool { return h.isNode && !ptr.Deref(h.node.Unschedulable, false) }
 
-// canUncordon reports whether the node may be cordoned, or has taints that cordon could have set.
-func (h here) canUncordon() bool {
-	return h.isNode && (ptr.Deref(h.node.Unschedulable, true) || len(h.node.Taints) > 0)
-}
+// canUncordon reports whether the node is cordoned. A node that is not ready has taints as well, which uncordon leaves.
+func (h here) canUncordon() bool { return h.isNode && ptr.Deref(h.node.Unschedulable, false) }
 
 // pausing returns the action that pauses or resumes the selected backup; empty for none.
 func (h here) pausing() string {

@@ -243,6 +243,37 @@ func TestTheKeyBarShowsTheKeysOfTheCurrentView(t *testing.T) {
 	}
 }
 
+// A node that is not ready has taints, and is not cordoned; a mark for removal is no exclusion.
+func TestOnlyWhatWasDoneIsOfferedToBeReverted(t *testing.T) {
+	cordoned, removed, excluded := lost(), lost(), lost()
+	cordoned.Nodes.Items[2].Unschedulable = new(true)
+	removed.Groups.Items[0].Exclusion, removed.Groups.Items[0].RemovalSince = inspect.ExclusionPending, ago(time.Minute)
+	unknown := lost()
+	unknown.Nodes.Items[2].Unschedulable, unknown.Groups.Items[0].Exclusion = nil, inspect.ExclusionUnknown
+	tests := map[string]struct {
+		f            *frame.Frame
+		keys         []string
+		has, hasNone string
+	}{
+		"a node that is not ready":         {lost(), []string{"2"}, "C cordon", "U uncordon"},
+		"one that is cordoned":             {cordoned, []string{"2"}, "U uncordon", "C cordon"},
+		"one whose state is unknown":       {unknown, []string{"2"}, "C cordon", "U uncordon"},
+		"a process group that is excluded": {excluded, []string{":", "storage-1", "enter"}, "I include", "X exclude"},
+		"one that is only marked":          {removed, []string{":", "storage-1", "enter"}, "K keep", "I include"},
+		"one whose exclusion is unknown":   {unknown, []string{":", "storage-1", "enter"}, "K keep", "I include"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			h := pressed(shown(t, 200, 40, Options{Actions: &acting{}}, entry(tc.f)), tc.keys...)
+			s := h.clusterView()
+			bar := h.here(s, h.page(s)).actionBar().Text()
+			if !strings.Contains(bar, tc.has) || strings.Contains(bar, tc.hasNone) {
+				t.Errorf("want %q, and not %q: %s", tc.has, tc.hasNone, bar)
+			}
+		})
+	}
+}
+
 func TestRowsAreOrderedByAColumn(t *testing.T) {
 	f := well()
 	f.Groups.Items = f.Groups.Items[:4]

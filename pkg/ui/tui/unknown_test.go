@@ -208,7 +208,7 @@ func dishonest(k knowledge, f *frame.Frame) string {
 	if text := claimIn(eventsPage(s).head(1000), line{{Text: strings.Join(linesOf(s.eventLines("x")), " ")}}); !k.events && text != "" {
 		return "events: " + text
 	}
-	if text := claimIn(s.stateLine()); k.Database.Status == nil && text != "" {
+	if text := claimIn(s.stateLine()); (k.Database.Status == nil || f.Status.Database.Replicas == nil) && text != "" {
 		return "header: " + text
 	}
 	if text := s.lockText(); !k.lock && text == "free" {
