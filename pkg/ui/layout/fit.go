@@ -56,8 +56,11 @@ const (
 	cutText = 24
 )
 
-// Nothing is the cell of a value that does not exist.
-const Nothing = "-"
+// The cells of a value that does not exist, and of one that is unknown.
+const (
+	Nothing = "-"
+	Unknown = "?"
+)
 
 // Grid is a table that has to fit a width.
 type Grid struct {
@@ -73,7 +76,8 @@ type Grid struct {
 // Fit decides which columns are printed within width cells, and how wide. Where the table is too
 // wide, columns that need room beside all others go first; then those that can stand below go
 // there; then the least important are dropped until the rest fits at its minimum, beginning with
-// those without a value and those that repeat another; then the widest are narrowed. With a width of 0 all columns are printed as wide as their cells.
+// those without a value, those that repeat another, and those in which all is unknown; then these and the widest are narrowed. With a
+// width of 0 all columns are printed as wide as their cells.
 func (g Grid) Fit(width int) Fitted {
 	f := fitting{columns: g.Columns, width: width, sizes: make([]size, len(g.Columns))}
 	for i, c := range g.Columns {
@@ -102,11 +106,11 @@ func (g Grid) Fit(width int) Fitted {
 
 // size is what a column needs: natural is its width without wrapping or cutting, least the width
 // down to which it is narrowed. It is shown where there is room for needed, and one that is roomy
-// where there is room for usual. It is empty where no row has a value, and a twin where it repeats
-// another column.
+// where there is room for usual. It is empty where no row has a value, a twin where it repeats
+// another column, and unknown where no row has a known value.
 type size struct {
 	natural, least, usual, needed int
-	empty, twin                   bool
+	empty, twin, unknown          bool
 }
 
 func usual(s size) int { return s.usual }
@@ -116,12 +120,13 @@ func needed(s size) int { return s.needed }
 // measure returns the size of a column. No ID in a list that is wrapped is broken for another column.
 func (g Grid) measure(column int) size {
 	c := g.Columns[column]
-	title, longest := Cells(c.Name), 0
+	title, longest, known := Cells(c.Name), 0, false
 	s := size{natural: title, empty: true, twin: g.isTwin(column)}
 	for row := range g.Rows {
 		cell := g.Cell(row, column)
 		s.natural = max(s.natural, Cells(cell))
 		s.empty = s.empty && (cell == Nothing || cell == "")
+		known = known || cell != Nothing && cell != "" && cell != Unknown
 		if c.Min == 0 || g.Cut {
 			continue
 		}
@@ -136,9 +141,13 @@ func (g Grid) measure(column int) size {
 	case c.Min > 0:
 		s.least = min(s.natural, max(c.Min, title, min(longest, longestWord)))
 	}
-	s.usual, s.needed = s.natural, s.least
+	s.usual, s.needed, s.unknown = s.natural, s.least, g.Cut && !known && !s.empty
 	if g.Cut {
 		s.usual, s.needed = g.declared(c, s)
+	}
+	if s.unknown {
+		s.least = min(minWidth, s.natural)
+		s.needed = s.least
 	}
 	return s
 }
@@ -214,7 +223,7 @@ func (f *fitting) putBelow() {
 }
 
 // leastImportant returns the column to drop next among some: one without any value, else one that
-// repeats another, else by its order; -1 if there is none.
+// repeats another, else one in which all is unknown, which the marks of the rows show as well, else by its order; -1 if there is none.
 func (f *fitting) leastImportant(among func(Column) bool) int {
 	best, rank := -1, 0
 	for _, i := range f.shown {
@@ -226,6 +235,8 @@ func (f *fitting) leastImportant(among func(Column) bool) int {
 			drop += 1 << 17
 		} else if f.sizes[i].twin {
 			drop += 1 << 16
+		} else if f.sizes[i].unknown {
+			drop += 1 << 15
 		}
 		if drop >= rank {
 			best, rank = i, drop
@@ -234,8 +245,8 @@ func (f *fitting) leastImportant(among func(Column) bool) int {
 	return best
 }
 
-// fitted narrows the widest columns until all fit: first down to their minimum, then any but those of
-// names, then these as well.
+// fitted narrows the widest columns until all fit: first those in which all is unknown, then the others down to their minimum, then
+// any but those of names, then these as well.
 func (f *fitting) fitted(gap int) Fitted {
 	r := Fitted{Shown: f.shown, Below: f.below, Gap: gap, Widths: make([]int, len(f.shown))}
 	total := gap * max(0, len(f.shown)-1)
@@ -246,7 +257,13 @@ func (f *fitting) fitted(gap int) Fitted {
 	if f.width == 0 {
 		return r
 	}
-	minima := make([]int, len(f.shown))
+	minima := slices.Clone(r.Widths)
+	for at, i := range f.shown {
+		if f.sizes[i].unknown {
+			minima[at] = f.sizes[i].least
+		}
+	}
+	total = narrow(r.Widths, minima, total, f.width)
 	for at, i := range f.shown {
 		minima[at] = f.sizes[i].least
 	}

@@ -51,6 +51,32 @@ func TestATableFitsItsTerminal(t *testing.T) {
 	}
 }
 
+// What is unknown in all rows takes no room of what is known: its column becomes as narrow as its cells, then it goes.
+func TestAColumnInWhichAllIsUnknownGivesWayFirst(t *testing.T) {
+	columns := []Column{{Name: "ID"}, {Name: "EXCLUSION", Typical: 10, Drop: 1}, {Name: "ROLES", Min: 12, Drop: 2}}
+	tests := map[string]struct {
+		exclusions []string
+		width      int
+		want       []int
+		widths     []int
+	}{
+		"there is room":                 {[]string{Unknown, Nothing}, 40, []int{0, 1, 2}, []int{9, 9, 14}},
+		"none is known":                 {[]string{Unknown, Nothing}, 30, []int{0, 1, 2}, []int{9, 3, 14}},
+		"none is known, with less room": {[]string{Unknown, Nothing}, 24, []int{0, 2}, []int{9, 13}},
+		"one is known":                  {[]string{Unknown, "safe"}, 30, []int{0, 1}, []int{9, 9}},
+		"there is none":                 {[]string{Nothing, Nothing}, 30, []int{0, 2}, []int{9, 14}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			rows := [][]string{{"storage-1", tc.exclusions[0], "storage,master"}, {"storage-2", tc.exclusions[1], "storage"}}
+			f := Grid{Columns: columns, Rows: len(rows), Cut: true, Cell: func(row, column int) string { return rows[row][column] }}.Fit(tc.width)
+			if !slices.Equal(f.Shown, tc.want) || !slices.Equal(f.Widths, tc.widths) {
+				t.Errorf("%v of %v cells, want %v of %v", f.Shown, f.Widths, tc.want, tc.widths)
+			}
+		})
+	}
+}
+
 // A column goes only after all that are less important, save those that have no value at all.
 func TestTableColumnsAreDroppedByPriority(t *testing.T) {
 	columns := []Column{{Name: "ID"}, {Name: "A", Drop: 1}, {Name: "B", Drop: 3}, {Name: "C", Drop: 2}, {Name: "EMPTY", Drop: 1}}

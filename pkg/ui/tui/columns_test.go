@@ -177,6 +177,19 @@ func names(cells string) bool {
 	return len(distinct) > 3
 }
 
+// While exclusions cannot be read, the roles that are known keep their column, and the rows are marked as unknown.
+func TestUnknownExclusionsDoNotPushOutTheRoles(t *testing.T) {
+	f := lost()
+	for i := range f.Groups.Items {
+		f.Groups.Items[i].ID, f.Groups.Items[i].Exclusion = fmt.Sprintf("stateless-%d", 12345+i), inspect.ExclusionUnknown
+		f.Groups.Items[i].RemovalSince = nil
+	}
+	view := shown(t, 120, 40, Options{}, entry(f)).View()
+	if !strings.Contains(view, "ROLES") || !strings.Contains(view, "?  stateless-") || !strings.Contains(view, "unknown  ") {
+		t.Error(view)
+	}
+}
+
 // What repeats another column goes before any that does not, whatever their order.
 func TestAColumnThatRepeatsAnotherGoesFirst(t *testing.T) {
 	tests := map[string]struct {

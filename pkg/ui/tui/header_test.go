@@ -149,8 +149,7 @@ func TestNothingOfAnOperationIsCutWithinAWord(t *testing.T) {
 				for _, height := range []int{15, 24, 40} {
 					m := pressed(shown(t, width, height, Options{}, entry(f)), "8")
 					s := m.clusterView()
-					lines := append(m.workLines(s, maxWorkLines), m.page(s).head(width))
-					lines = slices.Concat(lines, s.rolloutLine(width), s.phasesLine(width))
+					lines := slices.Concat(m.workLines(s, maxWorkLines), m.page(s).head(width), s.rolloutLine(width), s.phasesLine(width))
 					for _, l := range lines {
 						if widthOf(l.Text()) > width {
 							t.Errorf("at %d columns: %q is longer", width, l.Text())

@@ -11,7 +11,7 @@ import (
 
 // page is the content of a view: a summary, a table, and notes below it.
 type page struct {
-	// summary is the result in one line, and details what follows it as far as there is room.
+	// summary is the result, and details what follows it as far as there is room.
 	summary line
 	details []paint.Clause
 	columns []layout.Column
@@ -35,9 +35,16 @@ func (p page) fill(s clusterView) {
 	}
 }
 
-// head returns the summary and its details in one line.
-func (p page) head(width int) line {
-	return fitted(append([]paint.Clause{{Line: p.summary}}, p.details...), width, 1)[0]
+// maxHeadLines is the maximum number of lines of a summary.
+const maxHeadLines = 2
+
+// head returns the summary, and as many details as its first line has room for.
+func (p page) head(width int) []line {
+	clauses := append([]paint.Clause{{Line: p.summary}}, p.details...)
+	if widthOf(p.summary.Text()) > width {
+		return fitted(clauses[:1], width, maxHeadLines)
+	}
+	return fitted(clauses, width, 1)
 }
 
 // rowHeight returns the number of lines of a row.

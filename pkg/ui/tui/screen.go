@@ -90,9 +90,9 @@ func (m model) content(s clusterView, p page) []string {
 		return lines
 	}
 	under := height - m.titleLines()
-	list := panes.Pane{Title: m.views[m.view].name, Width: l.List}
-	if l.Third > 0 && m.inFleet() {
-		l.Third, list.Width = 0, l.Whole()
+	list := panes.Pane{Title: m.views[m.view].name, Width: m.listWidth()}
+	if m.inFleet() {
+		l.Third = 0
 	}
 	list.Lines = m.drawPage(p, list.Width)
 	all := []panes.Pane{list, {Title: cells.Clean(r.key), Width: l.Side, Lines: m.drawPart(p.about(s, r), l.Side, under)}}
@@ -170,13 +170,26 @@ func mostNotes(height int) int { return min(6, max(1, height/4)) }
 
 // rowsOf returns how many rows of a page can be shown.
 func (m model) rowsOf(p page) int {
+	const titles = 1
 	height := m.bodyHeight() - m.titleLines()
-	return max(1, (height-2-min(len(p.notes), mostNotes(height)))/p.rowHeight())
+	return max(1, (height-titles-len(p.head(m.listWidth()))-min(len(p.notes), mostNotes(height)))/p.rowHeight())
+}
+
+// listWidth returns the width of the list of a view: in that of all clusters nothing is beside the details.
+func (m model) listWidth() int {
+	l := panes.Of(m.width)
+	if m.inFleet() {
+		return l.Whole()
+	}
+	return l.List
 }
 
 // drawPage draws a view: its summary, its table, its notes.
 func (m model) drawPage(p page, width int) []string {
-	lines := []string{m.theme.Draw(paint.Legible(p.head(width)), width)}
+	var lines []string
+	for _, l := range p.head(width) {
+		lines = append(lines, m.theme.Draw(paint.Legible(l), width))
+	}
 	switch {
 	case len(p.rows) > 0:
 		lines = append(lines, m.drawRows(p, width)...)

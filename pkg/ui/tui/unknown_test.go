@@ -195,7 +195,7 @@ func dishonest(k knowledge, f *frame.Frame) string {
 			case r.tone == good || !slices.ContainsFunc(kept, func(o row) bool { return o.key == r.key }):
 				return fmt.Sprintf("view %s: row %s in tone %d, only problems %d", v.name, r.key, r.tone, len(kept))
 			}
-			if text := claimIn(p.head(1000)); text != "" {
+			if text := claimIn(p.head(1000)...); text != "" {
 				return fmt.Sprintf("view %s with row %s: %s", v.name, r.key, text)
 			}
 			if v.name == "groups" {
@@ -205,7 +205,7 @@ func dishonest(k knowledge, f *frame.Frame) string {
 			}
 		}
 	}
-	if text := claimIn(eventsPage(s).head(1000), line{{Text: strings.Join(linesOf(s.eventLines("x")), " ")}}); !k.events && text != "" {
+	if text := claimIn(eventsPage(s).head(1000)[0], line{{Text: strings.Join(linesOf(s.eventLines("x")), " ")}}); !k.events && text != "" {
 		return "events: " + text
 	}
 	if text := claimIn(s.stateLine()); (k.Database.Status == nil || f.Status.Database.Replicas == nil) && text != "" {
@@ -328,7 +328,7 @@ func TestAnUnreadClusterHasNoGoodView(t *testing.T) {
 	v := frame.NewFrame(inspect.Metadata{Cluster: "sample", Namespace: "fdb"}, frame.Input{Unknown: "waiting for the API server", History: &inspect.DrainHistory{}})
 	s := clusterView{state: state{frame: &v}, now: noon, o: &Options{}}
 	for _, view := range views() {
-		if text := claimIn(view.page(s).head(1000)); text != "" {
+		if text := claimIn(view.page(s).head(1000)...); text != "" {
 			t.Errorf("view %s: %s", view.name, text)
 		}
 	}
