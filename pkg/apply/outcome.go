@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
@@ -130,11 +131,16 @@ func (j *job) again(why string, extra ...string) string {
 		}
 	}
 	for _, flag := range session.ResumedFlags(j.Env) {
-		if !slices.Contains(flags, flag.Name) && !slices.Contains(j.Args, flag.Name) {
+		if !hasFlag(flags, flag.Name) && !hasFlag(j.Args, flag.Name) {
 			flags = append(flags, flag.Words...)
 		}
 	}
 	return why + ": " + j.line(slices.Concat(j.words(), flags)...)
+}
+
+// hasFlag reports whether a command line has a flag.
+func hasFlag(words []string, name string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return word == name || strings.HasPrefix(word, name+"=") })
 }
 
 // line returns a command line of the whole command.

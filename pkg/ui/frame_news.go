@@ -111,7 +111,7 @@ func planNews(before, now frame.Frame) (lines []string) {
 	}
 	switch {
 	case now.Plan.Digest == was.Digest:
-	case len(now.Plan.Items) == 0 && was.Digest != "":
+	case len(now.Plan.Items) == 0 && len(now.Plan.Holds) == 0 && was.Digest != "":
 		lines = append(lines, "the next pass has nothing to do")
 	case len(now.Plan.Items) > 0:
 		lines = append(lines, fmt.Sprintf("the next pass would take %s, first: %s", phrase.Count(len(now.Plan.Items), "action"), now.Plan.Items[0].Summary))

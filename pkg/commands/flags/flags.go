@@ -189,11 +189,13 @@ func SetNamespace(m proposal.Manifest, env *session.Env) error {
 	return nil
 }
 
-// resumedFlags are the flags by which a run is recorded, paced, printed and bounded, and those that name a change which nothing
-// has stored yet: all others that select what is done are in the command line of the change. Single letters are shorthands.
-var resumedFlags = append([]string{
-	"reason", "timeout", "interval", "output", "q", "v", "color", "request-timeout", "transport", "cluster-file",
-}, slices.Concat(session.ProposalFlags, session.SiteFlags)...)
+// notResumed are the flags of commands that a command line which resumes one does not repeat: it names what they select.
+var notResumed = []string{
+	"fdb-cluster", "selector", "class", "condition", "excluded", "node", "older-than", "process-group", "removing", "zone", "help",
+}
+
+// resumedGlobals are the flags of all commands that such a command line repeats. A single letter is a shorthand.
+var resumedGlobals = []string{"q", "v", "color", "request-timeout", "transport", "cluster-file"}
 
 // repeatedFlags are the flags of the connection, besides namespace and context, that command lines to
 // copy repeat. Tokens and passwords are not among them: hints are kept in logs.
@@ -207,17 +209,18 @@ func NoteTyped(g *session.GlobalFlags, connection, command *pflag.FlagSet) {
 	for _, name := range repeatedFlags {
 		typed = append(typed, typedWords(connection.Lookup(name))...)
 	}
-	var resumed []session.TypedFlag
-	for _, name := range resumedFlags {
-		flag := command.Lookup(name)
-		if len(name) == 1 {
-			flag = command.ShorthandLookup(name)
+	var again []session.TypedFlag
+	command.VisitAll(func(flag *pflag.Flag) {
+		ofAll := connection.Lookup(flag.Name) != nil
+		resumed := slices.Contains(resumedGlobals, flag.Name) || slices.Contains(resumedGlobals, flag.Shorthand)
+		if ofAll && !resumed || !ofAll && slices.Contains(notResumed, flag.Name) {
+			return
 		}
 		if words := typedWords(flag); len(words) > 0 {
-			resumed = append(resumed, session.TypedFlag{Name: "--" + flag.Name, Words: words})
+			again = append(again, session.TypedFlag{Name: "--" + flag.Name, Words: words})
 		}
-	}
-	g.NoteTyped(typed, resumed)
+	})
+	g.NoteTyped(typed, again)
 }
 
 // typedWords returns a flag as it was typed; nil if it was not.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
@@ -71,6 +73,28 @@ func TestTheChangeWriterPrintsEachClusterChangeOnce(t *testing.T) {
 			},
 			want: []string{"the next pass would take 1 action, first: create pod p", "the next pass would wait at RemovePods: up for 12s"},
 		},
+		"a plan that only waits": {
+			before: func(f *frame.Input) { f.Plan = &planned.PlanView{Digest: "b"} },
+			then:   func(f *frame.Input) { f.Plan = held("the database is unknown") },
+			want:   []string{"the next pass would wait at RemovePods: the database is unknown"},
+		},
+		"a plan without anything": {
+			before: func(f *frame.Input) { f.Plan = held("up for 12s") },
+			then:   func(f *frame.Input) { f.Plan = &planned.PlanView{Digest: "b"} },
+			want:   []string{"the next pass has nothing to do"},
+		},
+		"a taint that was removed": {
+			before: tainted("node-1", "example.com/slow"),
+			then:   tainted("node-1"),
+			want:   []string{"node node-1: no longer tainted example.com/slow:NoSchedule"},
+		},
+		"nodes that cannot be read any more": {
+			before: tainted("node-1", "example.com/slow"),
+			then: func(f *frame.Input) {
+				tainted("node-1")(f)
+				f.NodesHidden = "forbidden"
+			},
+		},
 		"the same hold with another age": {
 			before: func(f *frame.Input) { f.Plan = held("up for 12s") },
 			then:   func(f *frame.Input) { f.Plan = held("up for 14s") },
@@ -88,6 +112,17 @@ func TestTheChangeWriterPrintsEachClusterChangeOnce(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// tainted gives a node taints, without effect on the cluster.
+func tainted(node string, keys ...string) func(*frame.Input) {
+	return func(f *frame.Input) {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+		for _, key := range keys {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+		}
+		f.Nodes = map[string]*corev1.Node{node: n}
 	}
 }
 
