@@ -37,6 +37,8 @@ type BackupStatusView struct {
 	// Name is the FoundationDBBackup, and Cluster what it backs up.
 	Name    string `json:"name"`
 	Cluster string `json:"cluster"`
+	// Labels are those of the resource; absent without any, and where it cannot be read.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Reconciled is whether the backup matches its spec; null when unknown.
 	Reconciled *bool  `json:"reconciled"`
 	Summary    string `json:"summary"`
@@ -150,7 +152,7 @@ func NewBackupStatusView(m Metadata, f BackupFacts) BackupStatusView {
 	b, live := f.Backup, f.BackupStatus.Status
 	v := BackupStatusView{
 		Document: NewDocument("BackupStatus", m, cmp.Or(f.BackupStatus.AsOf, f.Now), SourceLive),
-		Name:     b.Name, Cluster: b.Spec.ClusterName, Problems: []string{}, InvalidSpec: f.InvalidSpec,
+		Name:     b.Name, Cluster: b.Spec.ClusterName, Labels: knownLabels(b.Labels), Problems: []string{}, InvalidSpec: f.InvalidSpec,
 		Desired: desiredState(b), Mode: string(b.BackupMode()), Tag: string(b.Tag()),
 		URL: f.URL, UnknownReason: f.BackupStatus.Why(), Agents: f.agents(), Recorded: recordedBackup(b),
 	}

@@ -105,13 +105,13 @@ func backupAgentWords(a inspect.BackupAgentView) string {
 	return text
 }
 
-// WriteBackupList prints a row for each backup, and then one for each that is in a store.
-func WriteBackupList(w io.Writer, v lists.BackupListView, o ListOptions) error {
-	if err := WriteList(w, v, o); err != nil || len(v.Stores) == 0 {
-		return err
+// WriteStores prints a row for each backup that is in a store, below the list of backups; nothing without a store.
+func WriteStores(w io.Writer, v lists.BackupsInStore, o ListOptions) error {
+	if len(v) == 0 {
+		return nil
 	}
 	fmt.Fprintln(w)
-	return WriteList(w, lists.BackupsInStore(v.Stores), o)
+	return WriteList(w, v, o)
 }
 
 // WriteBackupDescription prints the content of the store: a sentence, then the facts.

@@ -200,6 +200,17 @@ func TestAForcedExpiryWarnsThatTheBackupIsNoLongerRestorable(t *testing.T) {
 	}
 }
 
+func TestTheListOfBackupsHasTheirLabelsAndSelects(t *testing.T) {
+	v := commandstest.NewVault(t)
+	v.Edit(func(b *v1beta2.FoundationDBBackup) { b.Labels = map[string]string{"team": "red"} })
+	for args, want := range map[string]string{"-L team": "TEAM", "--show-labels": "team=red", "--field-selector cluster=sample -L team": "red", "-o jsonpath={.items[0].labels.team}": "red"} {
+		v.Must(exit.ExitDone, want, append([]string{"backup", "list"}, strings.Fields(args)...)...)
+	}
+	if out := v.Must(exit.ExitDone, "", "backup", "list", "--field-selector", "cluster=other"); out != "" {
+		t.Errorf("prints %q", out)
+	}
+}
+
 func TestBackupList(t *testing.T) {
 	v := commandstest.NewVault(t)
 	v.Must(exit.ExitDone, "sample    Running   no-agents   ?", "backup", "list")

@@ -51,7 +51,10 @@ it belongs to; - means that it belongs to none of those listed.`,
   kubectl fdb backup list
 
   # List the backups of all namespaces, and the content of their stores
-  kubectl fdb backup list -A --store`,
+  kubectl fdb backup list -A --store
+
+  # List those that write to a cluster, with a label of each
+  kubectl fdb backup list --field-selector cluster=sample-cluster -L team`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	})
@@ -109,10 +112,13 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 	}
 	names := session.NamesOf("foundationdbbackup", v.Items, func(b inspect.BackupStatusView) string { return b.Name })
 	r := cmdutil.Output{Warnings: v.Warnings, Printable: o.Listed(env, v, names)}
-	if sorted, is := r.Document.(lists.BackupListView); is {
-		v = sorted
+	backups := r.Table
+	r.Table = func(w io.Writer) error {
+		if err := backups(w); err != nil {
+			return err
+		}
+		return ui.WriteStores(w, v.Stores, o.List(env))
 	}
-	r.Table = func(w io.Writer) error { return ui.WriteBackupList(w, v, o.List(env)) }
 	if len(keys) == 0 {
 		r.None = "no FoundationDBBackup found " + session.InNamespace(namespace)
 	}
@@ -129,13 +135,17 @@ func backupOrWhyNot(ctx context.Context, env *session.Env, key types.NamespacedN
 	if err == nil {
 		return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), s.Clock.Warnings()
 	}
-	why := exit.Explain(err)
-	if s.Backup == nil {
+	why, unread := exit.Explain(err), s.Backup == nil
+	if unread {
 		s.Backup = &v1beta2.FoundationDBBackup{}
 		s.Backup.Name, s.Backup.Namespace = key.Name, key.Namespace
 	}
 	s.Now, s.BackupStatus = env.Clock.Now(), plan.BackupFacts{Unreachable: why}
-	return inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag)), []string{key.Namespace + "/" + key.Name + " could not be read: " + why}
+	v := inspect.NewBackupStatusView(env.Metadata(session.BackupKind.Named(key)), session.BackupFacts(s, inspect.DefaultMaxLag))
+	if unread {
+		v.Labels = nil
+	}
+	return v, []string{key.Namespace + "/" + key.Name + " could not be read: " + why}
 }
 
 // emptyStoreWarnings returns warnings about backups that the database reports as restorable although their

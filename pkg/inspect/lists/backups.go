@@ -122,6 +122,15 @@ type BackupListView struct {
 	Stores []BackupStoreView `json:"stores"`
 }
 
+// Labels are those of the resources.
+func (v BackupListView) Labels() []map[string]string {
+	all := make([]map[string]string, len(v.Items))
+	for i, b := range v.Items {
+		all[i] = b.Labels
+	}
+	return all
+}
+
 // List returns the backups with their columns.
 func (v BackupListView) List() list.Table {
 	items := make([]inspect.BackupItem, len(v.Items))
