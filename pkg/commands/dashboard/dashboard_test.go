@@ -51,6 +51,8 @@ func TestWatchRejectsInvalidFlagsAndMissingTerminals(t *testing.T) {
 		"an export as plain text":         {args: []string{"watch", "--replay", "x", "--export", "svg", "--plain"}, code: exit.ExitUsage, says: []string{"--export conflicts with --plain"}},
 		"an export of no size":            {args: []string{"watch", "--replay", "x", "--export", "svg", "--size", "80"}, code: exit.ExitUsage, says: []string{"invalid --size"}},
 		"an export of an endless size":    {args: []string{"watch", "--replay", "x", "--export", "svg", "--size", "80x9999"}, code: exit.ExitUsage, says: []string{"invalid --size"}},
+		"a background without an export":  {args: []string{"watch", "sample", "--light"}, code: exit.ExitUsage, says: []string{"--light requires --export"}},
+		"a background of a cast":          {args: []string{"watch", "--replay", "x", "--export", "cast", "--light"}, code: exit.ExitUsage, says: []string{"--light requires --export=svg or html"}},
 		"keys without an export":          {args: []string{"watch", "sample", "--keys", "2"}, code: exit.ExitUsage, says: []string{"--keys requires --export"}},
 		"a replay of one cluster":         {args: []string{"watch", "sample", "--replay", "x"}, code: exit.ExitUsage, says: []string{"--replay conflicts with CLUSTER"}},
 		"a replay of nothing":             {args: []string{"watch", "--plain", "--replay", "/nowhere/x"}, code: exit.ExitUsage, says: []string{"no such file"}},
@@ -172,10 +174,13 @@ func TestARecordingIsReplayedWithoutACluster(t *testing.T) {
 		"svg":  {"<svg ", "fdb/sample"},
 		"html": {"<!DOCTYPE html>", "<title>sample</title>", "fdb/sample"},
 		"cast": {`"version":2`, `"width":100}`, "fdb/sample"},
+
+		"svg --light":  {"<svg ", `fill="#ffffff"`, "fdb/sample"},
+		"html --light": {"background: #ffffff; color: #2e3436", "fdb/sample"},
 	} {
 		t.Run(format, func(t *testing.T) {
 			g.Out.Reset()
-			code := commands.Run(t.Context(), env, []string{"watch", "--replay", path, "--export", format, "--size", "100x30", "--keys", "2"})
+			code := commands.Run(t.Context(), env, append([]string{"watch", "--replay", path, "--size", "100x30", "--keys", "2", "--export"}, strings.Fields(format)...))
 			for _, part := range append(want, "2 nodes") {
 				if code != exit.ExitDone || !strings.Contains(g.Out.String(), part) {
 					t.Errorf("exit code %d, no %q: %s", code, part, &g.Err)

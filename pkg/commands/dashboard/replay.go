@@ -236,6 +236,7 @@ func (p *plainWriter) problem() string {
 type exportFlags struct {
 	format string
 	size   string
+	light  bool
 	keys   []string
 }
 
@@ -258,6 +259,7 @@ func (f *exportFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "export", "", "format in which to print what --replay shows: svg for its last moment, html or cast for all of it")
 	flags.StringVar(&f.size, "size", "120x40", "columns and rows of --export")
+	flags.BoolVar(&f.light, "light", false, "If true, draw the picture or page of --export as a terminal with a light background shows it")
 	flags.StringSliceVar(&f.keys, "keys", nil, "comma-separated keys to press before --export, such as 2 or down,enter")
 	complete.Flag(cmd, "export", exportFormats)
 }
@@ -272,6 +274,8 @@ func (f exportFlags) check(o ScreenOptions) error {
 		return exit.Usagef("--export requires --replay: record with --record first")
 	case o.plain:
 		return exit.Usagef("--export conflicts with --plain")
+	case f.light && f.format == exportCast:
+		return exit.Usagef("--light requires --export=svg or html: a cast has the colors of the terminal that plays it")
 	}
 	_, _, err := f.dimensions()
 	return err
@@ -296,12 +300,15 @@ func (f exportFlags) write(env *session.Env, o tui.Options) error {
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--keys: %w", err))
 	}
-	out := layout.Raw(env.Out)
+	out, ground := layout.Raw(env.Out), picture.Dark
+	if f.light {
+		ground = picture.Light
+	}
 	switch f.format {
 	case exportSVG:
-		return picture.DrawSVG(out, shots[len(shots)-1].Screen)
+		return ground.DrawSVG(out, shots[len(shots)-1].Screen)
 	case exportHTML:
-		return picture.DrawHTML(out, strings.Join(o.Clusters, ", "), shots)
+		return ground.DrawHTML(out, strings.Join(o.Clusters, ", "), shots)
 	default:
 		return picture.DrawCast(out, shots, columns, rows)
 	}

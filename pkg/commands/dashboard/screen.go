@@ -156,6 +156,8 @@ func (o ScreenOptions) Check(env *session.Env, args []string) error {
 		return o.export.check(o)
 	case len(o.export.keys) > 0:
 		return exit.Usagef("--keys requires --export")
+	case o.export.light:
+		return exit.Usagef("--light requires --export")
 	case !o.plain && (!env.IsTerminal(env.In) || !env.IsTerminal(env.Out)):
 		return exit.Usage(errors.New("the dashboard requires a terminal as stdin and stdout"),
 			"print a line per change: "+env.Command(o.words(args, "watch", "--plain")...),

@@ -45,15 +45,33 @@ func DrawCast(w io.Writer, shots []Shot, width, height int) error {
 	return nil
 }
 
+// Ground is the colors of a terminal: those that it has without any, and the first 16 of its palette.
+type Ground struct {
+	paper, ink string
+	first      [16]string
+}
+
+// Dark is a terminal with light text on a dark background.
+var Dark = Ground{"#1c1f26", "#d8dee9", [16]string{
+	"#2e3440", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9",
+	"#6b7280", "#f07178", "#a9dc76", "#ffd866", "#78b9f2", "#d7a0f0", "#7fdbca", "#ffffff",
+}}
+
+// Light is a terminal with dark text on a light background, with the palette of Tango, which many have as the usual one.
+var Light = Ground{"#ffffff", "#2e3436", [16]string{
+	"#2e3436", "#cc0000", "#4e9a06", "#c4a000", "#3465a4", "#75507b", "#06989a", "#d3d7cf",
+	"#555753", "#ef2929", "#8ae234", "#fce94f", "#729fcf", "#ad7fa8", "#34e2e2", "#eeeeec",
+}}
+
 // DrawHTML writes shots as a page without any other file, in which a slider and the arrow keys step through time.
-func DrawHTML(w io.Writer, title string, shots []Shot) error {
+func (g Ground) DrawHTML(w io.Writer, title string, shots []Shot) error {
 	var all strings.Builder
 	for i, s := range shots {
 		hidden := " hidden"
 		if i == len(shots)-1 {
 			hidden = ""
 		}
-		fmt.Fprintf(&all, "<pre%s>%s</pre>\n", hidden, spansOf(s.Screen))
+		fmt.Fprintf(&all, "<pre%s>%s</pre>\n", hidden, g.spansOf(s.Screen))
 	}
 	last := max(0, len(shots)-1)
 	_, err := fmt.Fprintf(w, `<!DOCTYPE html>
@@ -70,16 +88,16 @@ const shots = document.querySelectorAll("pre")
 document.querySelector("input").addEventListener("input", e => shots.forEach((s, i) => { s.hidden = i != e.target.value }))
 </script>
 </html>
-`, html.EscapeString(title), paper, ink, font, last, last, all.String())
+`, html.EscapeString(title), g.paper, g.ink, font, last, last, all.String())
 	return err
 }
 
 // spansOf returns a screen as HTML.
-func spansOf(screen string) string {
+func (g Ground) spansOf(screen string) string {
 	var b strings.Builder
 	for text := range strings.Lines(screen) {
-		for _, r := range runsOf(strings.TrimRight(text, "\r\n")) {
-			if css := r.css(); css != "" {
+		for _, r := range g.runsOf(strings.TrimRight(text, "\r\n")) {
+			if css := g.css(r); css != "" {
 				fmt.Fprintf(&b, `<span style="%s">%s</span>`, css, html.EscapeString(r.text))
 			} else {
 				b.WriteString(html.EscapeString(r.text))
@@ -90,10 +108,10 @@ func spansOf(screen string) string {
 	return b.String()
 }
 
-func (r run) css() string {
+func (g Ground) css(r run) string {
 	var all []string
-	foreground, background := r.colors()
-	if foreground != ink {
+	foreground, background := g.colors(r)
+	if foreground != g.ink {
 		all = append(all, "color:"+foreground)
 	}
 	if background != "" {
@@ -121,7 +139,7 @@ type style struct {
 }
 
 // runsOf takes a line apart where its look changes.
-func runsOf(line string) []run {
+func (g Ground) runsOf(line string) []run {
 	var runs []run
 	now := style{}
 	for line != "" {
@@ -137,7 +155,7 @@ func runsOf(line string) []run {
 			break
 		}
 		if rest[end] == 'm' {
-			now = now.after(rest[:end])
+			now = g.after(now, rest[:end])
 		}
 		line = rest[end+1:]
 	}
@@ -153,7 +171,7 @@ func visible(r rune) rune {
 }
 
 // after is the look once a sequence of codes was read.
-func (l style) after(codes string) style {
+func (g Ground) after(l style, codes string) style {
 	numbers := strings.Split(codes, ";")
 	for i := 0; i < len(numbers); i++ {
 		n, _ := strconv.Atoi(numbers[i]) // nothing stands for 0
@@ -175,16 +193,16 @@ func (l style) after(codes string) style {
 		case n == 49:
 			l.background = ""
 		case n >= 30 && n <= 37:
-			l.foreground = palette(n - 30)
+			l.foreground = g.palette(n - 30)
 		case n >= 90 && n <= 97:
-			l.foreground = palette(n - 90 + 8)
+			l.foreground = g.palette(n - 90 + 8)
 		case n >= 40 && n <= 47:
-			l.background = palette(n - 40)
+			l.background = g.palette(n - 40)
 		case n >= 100 && n <= 107:
-			l.background = palette(n - 100 + 8)
+			l.background = g.palette(n - 100 + 8)
 		case (n == 38 || n == 48) && i+2 < len(numbers) && numbers[i+1] == "5":
 			index, _ := strconv.Atoi(numbers[i+2])
-			l = l.colored(n, palette(index))
+			l = l.colored(n, g.palette(index))
 			i += 2
 		case (n == 38 || n == 48) && i+4 < len(numbers) && numbers[i+1] == "2":
 			l = l.colored(n, "rgb("+strings.Join(numbers[i+2:i+5], ",")+")")
@@ -204,14 +222,10 @@ func (l style) colored(n int, color string) style {
 }
 
 // palette is one of the 256 colors of a terminal.
-func palette(n int) string {
-	first := []string{
-		"#2e3440", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9",
-		"#6b7280", "#f07178", "#a9dc76", "#ffd866", "#78b9f2", "#d7a0f0", "#7fdbca", "#ffffff",
-	}
+func (g Ground) palette(n int) string {
 	switch {
-	case n < len(first):
-		return first[n]
+	case n < len(g.first):
+		return g.first[n]
 	case n >= 232:
 		grey := 8 + 10*(n-232)
 		return fmt.Sprintf("rgb(%d,%d,%d)", grey, grey, grey)
@@ -228,27 +242,23 @@ const (
 	rim        = 12
 )
 
-// The colors of a terminal that sets none, and the font of all pictures.
-const (
-	paper = "#1c1f26"
-	ink   = "#d8dee9"
-	font  = "DejaVu Sans Mono, Menlo, Consolas, monospace"
-)
+// font is that of all pictures.
+const font = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 
 // DrawSVG draws a screen.
-func DrawSVG(w io.Writer, screen string) error {
+func (g Ground) DrawSVG(w io.Writer, screen string) error {
 	var body strings.Builder
 	columns, rows := 0, 0
 	for text := range strings.Lines(screen) {
-		runs := runsOf(strings.TrimRight(text, "\r\n"))
+		runs := g.runsOf(strings.TrimRight(text, "\r\n"))
 		columns = max(columns, lengthOf(runs))
-		body.WriteString(lineOf(runs, rows))
+		body.WriteString(g.lineOf(runs, rows))
 		rows++
 	}
 	_, err := fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" font-family="%s" font-size="14" xml:space="preserve">
 <rect width="100%%" height="100%%" rx="8" fill="%s"/>
 %s</svg>
-`, float64(columns)*cellWidth+2*rim, rows*cellHeight+2*rim, font, paper, body.String())
+`, float64(columns)*cellWidth+2*rim, rows*cellHeight+2*rim, font, g.paper, body.String())
 	return err
 }
 
@@ -260,13 +270,13 @@ func lengthOf(runs []run) (columns int) {
 }
 
 // lineOf draws one line.
-func lineOf(runs []run, number int) string {
+func (g Ground) lineOf(runs []run, number int) string {
 	var back, front strings.Builder
 	y, column := rim+number*cellHeight, 0
 	for _, r := range runs {
 		length := utf8.RuneCountInString(r.text)
 		x := rim + float64(column)*cellWidth
-		foreground, background := r.colors()
+		foreground, background := g.colors(r)
 		if background != "" {
 			fmt.Fprintf(&back, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y, float64(length)*cellWidth, cellHeight, background)
 		}
@@ -279,14 +289,14 @@ func lineOf(runs []run, number int) string {
 	return back.String() + front.String()
 }
 
-func (r run) colors() (foreground, background string) {
+func (g Ground) colors(r run) (foreground, background string) {
 	foreground, background = r.foreground, r.background
 	if foreground == "" {
-		foreground = ink
+		foreground = g.ink
 	}
 	if r.reversed {
 		if background == "" {
-			background = paper
+			background = g.paper
 		}
 		foreground, background = background, foreground
 	}

@@ -49,7 +49,7 @@ func TestACastHasEachScreenAtItsTimeAndNoLongPause(t *testing.T) {
 
 func TestAPageShowsTheLastScreenAndHidesTheOthers(t *testing.T) {
 	var out strings.Builder
-	if err := DrawHTML(&out, "orders <prod>", shots); err != nil {
+	if err := Dark.DrawHTML(&out, "orders <prod>", shots); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -73,7 +73,7 @@ func TestPicturesOfAnyScreenAreWellFormed(t *testing.T) {
 		}
 		var svg, page, cast strings.Builder
 		s := []Shot{{Screen: screen.String()}}
-		if err := errors.Join(DrawSVG(&svg, screen.String()), DrawHTML(&page, screen.String(), s), DrawCast(&cast, s, 80, 24)); err != nil {
+		if err := errors.Join(Dark.DrawSVG(&svg, screen.String()), Dark.DrawHTML(&page, screen.String(), s), DrawCast(&cast, s, 80, 24)); err != nil {
 			t.Fatal(err)
 		}
 		d := xml.NewDecoder(strings.NewReader(svg.String()))
@@ -108,7 +108,7 @@ func TestAScreenIsDrawnAsSVG(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			if err := DrawSVG(&out, tc.capture+"\n"); err != nil {
+			if err := Dark.DrawSVG(&out, tc.capture+"\n"); err != nil {
 				t.Fatal(err)
 			}
 			if !strings.Contains(out.String(), tc.want) {

@@ -36,11 +36,16 @@ func TestThePicturesOfTheDocumentationShowTheDashboard(t *testing.T) {
 		"pictures/plan.svg":    pressed(shown(t, 120, 28, one, loss...), "5"),
 		"pictures/load.svg":    pressed(shown(t, 120, 40, one, underLoad(300)...), "0"),
 		"pictures/narrow.svg":  shown(t, 80, 24, one, loss...),
+		"pictures/light.svg":   shown(t, 120, 40, acts, loss...),
 	}
 	for name, m := range pictures {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
-			if err := picture.DrawSVG(&got, m.View()); err != nil {
+			ground := picture.Dark
+			if name == "pictures/light.svg" {
+				ground = picture.Light
+			}
+			if err := ground.DrawSVG(&got, m.View()); err != nil {
 				t.Fatal(err)
 			}
 			requirePicture(t, name, got.String())
