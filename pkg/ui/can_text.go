@@ -49,7 +49,6 @@ func okCell(c lists.CanItem) string {
 
 // CanOptions is how an answer is printed.
 type CanOptions struct {
-	Paint
 	ListOptions
 }
 

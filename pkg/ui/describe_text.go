@@ -204,7 +204,7 @@ func (p *page) reasons(v why.Report) {
 		return
 	}
 	p.printf("\n%s", p.o.in(bold, "Why"))
-	chains := &whyPage{w: p.w, o: WhyOptions{Paint: p.o.Paint, ListOptions: ListOptions{Absolute: p.o.Absolute, Now: p.o.Now}}}
+	chains := &whyPage{w: p.w, o: WhyOptions{ListOptions: ListOptions{Paint: p.o.Paint, Absolute: p.o.Absolute, Now: p.o.Now}}}
 	for _, c := range v.Items {
 		c.Next = nil // the commands come at the end
 		chains.chain(c)

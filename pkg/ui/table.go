@@ -47,11 +47,15 @@ func (o ListOptions) declared(l list.Table, beside ...list.Column[int]) Table {
 	columns = slices.Concat(columns, beside)
 	t := Table{Columns: layout.Of(columns), NoHeaders: o.NoHeaders}
 	for i := range l.Rows {
-		row := make([]string, len(columns))
+		row, styles := make([]string, len(columns)), make([]string, len(columns))
 		for j, c := range columns {
-			row[j] = c.Cell(o.at(), i).Text
+			cell := c.Cell(o.at(), i)
+			row[j], styles[j] = cell.Text, colors[cell.Tone]
 		}
 		t.Rows = append(t.Rows, row)
+		if o.Color {
+			t.Styles = append(t.Styles, styles)
+		}
 	}
 	return t
 }
@@ -107,6 +111,7 @@ func (p Paint) as(t list.Tone, text string) string {
 
 // ListOptions is how a list is printed.
 type ListOptions struct {
+	Paint
 	Wide, NoHeaders, Absolute bool
 	// Now is what ages are counted to.
 	Now time.Time

@@ -16,7 +16,6 @@ import (
 
 // WhyOptions is how a report is printed.
 type WhyOptions struct {
-	Paint
 	ListOptions
 }
 
@@ -307,5 +306,5 @@ func WhyCauses(v why.Report, now time.Time) [][]TonedText {
 
 func whyLines(now time.Time, width int) (*whyPage, *widthOnly) {
 	text := &widthOnly{width: width}
-	return &whyPage{w: text, o: WhyOptions{Paint: Paint{Color: true}, ListOptions: ListOptions{Now: now}}, unbroken: true}, text
+	return &whyPage{w: text, o: WhyOptions{ListOptions: ListOptions{Paint: Paint{Color: true}, Now: now}}, unbroken: true}, text
 }

@@ -117,7 +117,7 @@ func (o backupListOptions) view(ctx context.Context, env *session.Env, namespace
 		if err := backups(w); err != nil {
 			return err
 		}
-		return ui.WriteStores(w, v.Stores, o.List(env))
+		return ui.WriteStores(w, v.Stores, o.List(env, w))
 	}
 	if len(keys) == 0 {
 		r.None = "no FoundationDBBackup found " + session.InNamespace(namespace)

@@ -79,7 +79,7 @@ func (o configurationOptions) view(ctx context.Context, env *session.Env, key ty
 	v := lists.NewConfigurationListView(env.Metadata(key), facts, line)
 	return cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: []string{"configuration/" + key.Name},
-		Table: func(w io.Writer) error { return ui.WriteConfiguration(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteConfiguration(w, v, o.List(env, w)) },
 	}}, nil
 }
 

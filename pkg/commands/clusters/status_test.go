@@ -331,23 +331,33 @@ func TestCompletionListsNamesFromTheCluster(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	g := commandstest.Up(t)
+	g.Cluster.Resource.Status.ProcessGroups[0].MarkForRemoval(g.Cluster.Now())
+	lists := []string{"status sample", "get pg sample", "get clusters", "get coordinators sample"}
 	tests := map[string]struct {
-		args []string
-		env  map[string]string
-		want bool
+		args     []string
+		env      map[string]string
+		terminal bool
+		want     bool
 	}{
 		"none in a pipe":                   {},
+		"on a terminal":                    {env: map[string]string{"TERM": "xterm", "COLUMNS": "400"}, terminal: true, want: true},
+		"not on a dumb terminal":           {env: map[string]string{"TERM": "dumb", "COLUMNS": "400"}, terminal: true},
+		"not on a terminal with NO_COLOR":  {env: map[string]string{"NO_COLOR": "1", "COLUMNS": "400"}, terminal: true},
 		"when they are requested":          {args: []string{"--color", "always"}, want: true},
 		"when the environment requires it": {env: map[string]string{"CLICOLOR_FORCE": "1"}, want: true},
 		"not with NO_COLOR":                {env: map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}},
 		"not when they are refused":        {args: []string{"--color", "never"}, env: map[string]string{"CLICOLOR_FORCE": "1"}},
+		"not in documents":                 {args: []string{"--color", "always", "-o", "json"}},
+		"not in custom columns":            {args: []string{"--color", "always", "-o", "custom-columns=KIND:.kind"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			g.Env = tc.env
-			g.Run(append([]string{"status", "sample"}, tc.args...)...)
-			if got := strings.Contains(g.Out.String(), "\x1b["); got != tc.want {
-				t.Errorf("colors %t, want %t", got, tc.want)
+			g.Env, g.Terminal = tc.env, tc.terminal
+			for _, list := range lists {
+				g.Run(append(strings.Fields(list), tc.args...)...)
+				if got := strings.Contains(g.Out.String(), "\x1b["); got != tc.want {
+					t.Errorf("%s: colors %t, want %t", list, got, tc.want)
+				}
 			}
 		})
 	}

@@ -68,7 +68,7 @@ func (o *topOptions) view(ctx context.Context, env *session.Env, key types.Names
 	o.earlier = &v
 	return cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: []string{"foundationdbcluster/" + key.Name},
-		Table: func(w io.Writer) error { return ui.WriteTop(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteTop(w, v, o.List(env, w)) },
 	}}, nil
 }
 
@@ -159,7 +159,7 @@ func (o topProcessesOptions) view(ctx context.Context, env *session.Env, key typ
 	l.Items = slices.DeleteFunc(l.Items, func(p workload.ProcessLoad) bool { return o.Chooses() && !groups.HasGroup(among, p.Group) })
 	r := cmdutil.Output{Warnings: l.Warnings, Printable: format.Printable{
 		Document: l, Names: session.NamesOf("process", l.Items, func(p workload.ProcessLoad) string { return p.Address }),
-		Table: func(w io.Writer) error { return ui.WriteProcesses(w, l, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteProcesses(w, l, o.List(env, w)) },
 	}}
 	if len(l.Items) == 0 {
 		r.None = "the database of " + key.Name + " reports no matching process"

@@ -80,7 +80,7 @@ func (o versionOptions) run(ctx context.Context, env *session.Env) error {
 	}
 	printed := o.Print(env.Out, format.Printable{
 		Document: v, Names: []string{"kubectl-fdb/" + session.Version},
-		Table: func(w io.Writer) error { return ui.WriteVersion(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteVersion(w, v, o.List(env, w)) },
 	})
 	if o.IsTable() {
 		for _, warning := range v.Warnings {

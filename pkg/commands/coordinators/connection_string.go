@@ -149,7 +149,7 @@ func (o connectionStringOptions) drift(ctx context.Context, env *session.Env, ke
 	}
 	return cmdutil.Output{Warnings: v.Warnings, Code: code, Printable: format.Printable{
 		Document: v, Names: session.NamesOf("connectionstring", v.Items, func(s lists.ConnectionSpot) string { return s.Source }),
-		Table: func(w io.Writer) error { return ui.WriteConnectionStringDrift(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteConnectionStringDrift(w, v, o.List(env, w)) },
 	}}, nil
 }
 

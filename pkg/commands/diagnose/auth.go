@@ -122,7 +122,7 @@ func (o canIOptions) run(cmd *cobra.Command, env *session.Env, args []string) er
 	v := lists.NewAccessView(env.Metadata(types.NamespacedName{Namespace: namespace}), items, env.Clock.Now())
 	if err := o.Print(env.Out, format.Printable{
 		Document: v, Names: permissionNames(items),
-		Table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteAccess(w, v, o.List(env, w)) },
 	}); err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (o canOptions) ask(ctx context.Context, env *session.Env, cluster []string,
 		return exit.CauseOf(ctx, err)
 	}
 	err = o.Print(env.Out, format.Printable{Document: v, Names: v.Subjects, Table: func(w io.Writer) error {
-		options := ui.CanOptions{Paint: env.Paint(w), ListOptions: o.List(env)}
+		options := ui.CanOptions{ListOptions: o.List(env, w)}
 		options.Wide = options.Wide || env.Global.Verbose > 0
 		return ui.WriteCan(w, v, options)
 	}})

@@ -248,7 +248,7 @@ func (o checkOptions) explain(env *session.Env, args []string) error {
 	}
 	rules, _ := check.Named(o.rules)
 	list := check.NewRuleList(env.Metadata(types.NamespacedName{}), rules)
-	p := format.Printable{Document: list, Table: func(w io.Writer) error { return uicheck.WriteRules(w, rules, o.List(env)) }}
+	p := format.Printable{Document: list, Table: func(w io.Writer) error { return uicheck.WriteRules(w, rules, o.List(env, w)) }}
 	for _, r := range rules {
 		p.Names = append(p.Names, "rule/"+r.Code)
 	}
@@ -351,9 +351,9 @@ func (o checkOptions) write(env *session.Env, r check.Report) error {
 	case "sarif":
 		return uicheck.WriteSARIF(layout.Raw(env.Out), r)
 	case "markdown":
-		return uicheck.WriteMarkdown(layout.Raw(env.Out), r, o.List(env))
+		return uicheck.WriteMarkdown(layout.Raw(env.Out), r, o.List(env, env.Out))
 	}
-	p := format.Printable{Document: r, Table: func(w io.Writer) error { return uicheck.WriteTable(w, r, o.List(env)) }}
+	p := format.Printable{Document: r, Table: func(w io.Writer) error { return uicheck.WriteTable(w, r, o.List(env, w)) }}
 	for _, item := range r.Items {
 		if len(item.Findings) > 0 {
 			p.Names = append(p.Names, "rule/"+item.Rule)

@@ -86,9 +86,9 @@ func (o checkOptions) writeAll(env *session.Env, l check.ReportList) error {
 	case formatPatch:
 		return uicheck.WritePatch(layout.Raw(env.Out), l.Items)
 	case "markdown":
-		return uicheck.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env))
+		return uicheck.WriteMarkdowns(layout.Raw(env.Out), l, o.List(env, env.Out))
 	}
-	p := format.Printable{Document: l, Table: func(w io.Writer) error { return uicheck.WriteTables(w, l, o.List(env)) }}
+	p := format.Printable{Document: l, Table: func(w io.Writer) error { return uicheck.WriteTables(w, l, o.List(env, w)) }}
 	for _, r := range l.Items {
 		if r.Verdict != check.VerdictPassed {
 			p.Names = append(p.Names, "foundationdbcluster/"+r.Metadata.Cluster)

@@ -255,7 +255,7 @@ func (o waitOptions) end(ctx context.Context, env *session.Env, wait *waiting.Wa
 	}
 	if printErr := o.Print(env.Out, format.Printable{
 		Document: v, Names: []string{strings.ToLower(v.Resource.Kind) + "/" + v.Resource.Name},
-		Table: func(w io.Writer) error { return ui.WriteWait(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteWait(w, v, o.List(env, w)) },
 	}); printErr != nil {
 		return printErr
 	}

@@ -207,9 +207,9 @@ func (o whyOptions) printable(env *session.Env, v why.Report) format.Printable {
 	}
 	return format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
 		if o.Format == "wide" {
-			return ui.WriteWhyTable(w, v, o.List(env))
+			return ui.WriteWhyTable(w, v, o.List(env, w))
 		}
-		return ui.WriteWhy(w, v, ui.WhyOptions{Paint: env.Paint(w), ListOptions: o.List(env)})
+		return ui.WriteWhy(w, v, ui.WhyOptions{ListOptions: o.List(env, w)})
 	}}
 }
 
@@ -291,9 +291,9 @@ func (o whyOptions) printAll(env *session.Env, reports []why.Report) error {
 func (o whyOptions) printableList(env *session.Env, l why.ReportList) format.Printable {
 	p := format.Printable{Document: l, Table: func(w io.Writer) error {
 		if o.Format == "wide" {
-			return ui.WriteWhyListTable(w, l, o.List(env))
+			return ui.WriteWhyListTable(w, l, o.List(env, w))
 		}
-		return ui.WriteWhyList(w, l, ui.WhyOptions{Paint: env.Paint(w), ListOptions: o.List(env)})
+		return ui.WriteWhyList(w, l, ui.WhyOptions{ListOptions: o.List(env, w)})
 	}}
 	for _, r := range l.Items {
 		if r.State != why.Ready {

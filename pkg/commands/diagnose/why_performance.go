@@ -52,7 +52,7 @@ func (o whyOptions) performanceOf(env *session.Env, r workload.Report) format.Pr
 	}
 	return format.Printable{Document: r, Names: names, Table: func(w io.Writer) error {
 		if o.Format == "wide" {
-			return ui.WriteReportTable(w, r, o.List(env))
+			return ui.WriteReportTable(w, r, o.List(env, w))
 		}
 		return ui.WriteReport(w, r)
 	}}

@@ -167,7 +167,7 @@ func (o options) print(env *session.Env, w io.Writer, v orphans.View) error {
 		names = append(names, string(i.Kind)+"/"+i.Name)
 	}
 	return o.Print(w, format.Printable{Document: v, Names: names, Table: func(w io.Writer) error {
-		return text.Write(w, v, ui.Table{NoHeaders: o.List(env).NoHeaders})
+		return text.Write(w, v, ui.Table{NoHeaders: o.List(env, w).NoHeaders})
 	}})
 }
 

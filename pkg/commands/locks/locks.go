@@ -82,7 +82,7 @@ func (o *getOptions) view(ctx context.Context, env *session.Env, key types.Names
 	}
 	v := inspect.NewLockListView(env.Metadata(key), facts)
 	p := o.Listed(env, v, session.NamesOf("lock", v.Items, func(l inspect.LockView) string { return l.Cluster }))
-	p.Table = func(w io.Writer) error { return ui.WriteLocks(w, v, o.List(env)) }
+	p.Table = func(w io.Writer) error { return ui.WriteLocks(w, v, o.List(env, w)) }
 	return cmdutil.Output{Warnings: v.Warnings, Printable: p}, nil
 }
 

@@ -84,7 +84,7 @@ func (o *historyOptions) view(ctx context.Context, env *session.Env, key types.N
 	}
 	r.Printable = o.Listed(env, v, r.Names)
 	if o.run != "" {
-		r.Table = func(w io.Writer) error { return ui.WriteRun(w, v.Items[0], o.List(env)) }
+		r.Table = func(w io.Writer) error { return ui.WriteRun(w, v.Items[0], o.List(env, w)) }
 	}
 	return r, nil
 }

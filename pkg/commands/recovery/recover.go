@@ -74,7 +74,7 @@ func (o *collectOptions) view(ctx context.Context, env *session.Env, key types.N
 	}
 	return cmdutil.Output{Warnings: v.Warnings, Code: code, Printable: format.Printable{
 		Document: v, Names: []string{"loss/" + string(v.Assessment.Kind)},
-		Table: func(w io.Writer) error { return ui.WriteRecoveryReport(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteRecoveryReport(w, v, o.List(env, w)) },
 	}}, nil
 }
 
@@ -147,7 +147,7 @@ func (o *verifyOptions) view(ctx context.Context, env *session.Env, key types.Na
 	v.Warnings = append(v.Warnings, read.warnings...)
 	out := cmdutil.Output{Warnings: v.Warnings, Printable: format.Printable{
 		Document: v, Names: []string{"recoveryverification/" + key.Name},
-		Table: func(w io.Writer) error { return ui.WriteRecoveryVerification(w, v, o.List(env)) },
+		Table: func(w io.Writer) error { return ui.WriteRecoveryVerification(w, v, o.List(env, w)) },
 	}}
 	var failing []string
 	for _, c := range v.Items {

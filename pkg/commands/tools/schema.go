@@ -92,7 +92,7 @@ func (o schemaOptions) run(env *session.Env, args []string) error {
 func (o schemaOptions) list(env *session.Env) error {
 	v := ui.NewKindListView(inspect.Metadata{Tool: "kubectl-fdb " + session.Version, RunID: env.RunID}, AllKinds())
 	return o.Print(env.Out, format.Printable{Document: v, Names: kindNames(), Table: func(w io.Writer) error {
-		return ui.WriteKinds(w, v, o.List(env))
+		return ui.WriteKinds(w, v, o.List(env, w))
 	}})
 }
 

@@ -143,9 +143,11 @@ type Cell struct {
 	Share *float64
 }
 
-// In returns the cell in a tone.
+// In returns the cell in a tone. That there is nothing is not good: a page full of green shows nothing.
 func (c Cell) In(t Tone) Cell {
-	c.Tone = t
+	if c.Text != phrase.Nothing || t != Good {
+		c.Tone = t
+	}
 	return c
 }
 

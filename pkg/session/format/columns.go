@@ -100,7 +100,7 @@ func (o Flags) Listed(env *session.Env, v list.Document, names []string) Printab
 	beside := o.labels.columns(v)
 	p := Printable{
 		Document: v, Names: names, declared: v.List(), at: o.at(env),
-		Table: func(w io.Writer) error { return ui.WriteList(w, v, o.List(env), beside...) },
+		Table: func(w io.Writer) error { return ui.WriteList(w, v, o.List(env, w), beside...) },
 	}
 	if all > 0 && p.declared.Rows == 0 {
 		p.None = "no item has the fields " + o.order.where

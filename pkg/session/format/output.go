@@ -120,8 +120,8 @@ func (o Flags) IsTable() bool {
 }
 
 // List returns how rows are printed.
-func (o Flags) List(env *session.Env) ui.ListOptions {
-	return ui.ListOptions{Wide: o.Format == "wide", NoHeaders: o.NoHeaders, Absolute: o.Absolute, Now: env.Clock.Now()}
+func (o Flags) List(env *session.Env, w io.Writer) ui.ListOptions {
+	return ui.ListOptions{Paint: env.Paint(w), Wide: o.Format == "wide", NoHeaders: o.NoHeaders, Absolute: o.Absolute, Now: env.Clock.Now()}
 }
 
 // Printable is a document and its shorter forms.

@@ -20,6 +20,8 @@ type Table struct {
 	NoHeaders bool
 	// Rows have a cell for each column.
 	Rows [][]string
+	// Styles are those of the cells, as SGR parameters: empty for a plain cell, and nil for a plain table.
+	Styles [][]string
 }
 
 // Write prints the table, fitted to the width of w.
@@ -34,13 +36,13 @@ func (t Table) Write(w io.Writer) error {
 	rows := make([][]string, len(t.Rows))
 	heights := make([]int, len(t.Rows))
 	for i, row := range t.Rows {
-		rows[i], heights[i] = f.cells(row)
+		rows[i], heights[i] = f.cells(row, t.styles(i))
 	}
 	header := make([]string, len(columns))
 	for i, c := range columns {
 		header[i] = c.Name
 	}
-	header, headerHeight := f.cells(header)
+	header, headerHeight := f.cells(header, nil)
 	if t.NoHeaders || len(header) == 0 {
 		header, headerHeight = nil, 0
 	}
@@ -89,13 +91,26 @@ func nameless(columns []Column) []Column {
 	return all
 }
 
-// cells returns the cells of a row that the table shows, each wrapped to its width, and the number
+// styles are those of a row; nil for none.
+func (t Table) styles(row int) []string {
+	if t.Styles == nil {
+		return nil
+	}
+	return t.Styles[row]
+}
+
+// cells returns the cells of a row that the table shows, each wrapped to its width and in its style, and the number
 // of lines that the row has.
-func (f Fitted) cells(row []string) (cells []string, height int) {
+func (f Fitted) cells(row, styles []string) (cells []string, height int) {
 	height = 1
 	for at, i := range f.Shown {
 		lines := slices.DeleteFunc(Wrap(row[i], f.Widths[at], 0), isBlank) // the renderer leaves out some of these, so that heights would differ
 		height = max(height, len(lines))
+		if styles != nil && styles[i] != "" {
+			for l := range lines {
+				lines[l] = Styled(styles[i], lines[l])
+			}
+		}
 		cells = append(cells, strings.Join(lines, "\n"))
 	}
 	return cells, height
