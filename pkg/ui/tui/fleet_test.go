@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,28 @@ func TestTheDashboardListShowsAnUnreadableClusterWithItsReason(t *testing.T) {
 		if !strings.Contains(view, want) {
 			t.Errorf("no %q in\n%s", want, view)
 		}
+	}
+}
+
+// A cluster that was deleted is not switched to, unless it is displayed.
+func TestTabDoesNotShowDeletedClusters(t *testing.T) {
+	m := pressed(overFleet(t, 120, 40), "enter")
+	if view := m.View(); !strings.Contains(view, "fdb/sample in prod (1 of 3)") {
+		t.Fatal(view)
+	}
+	list := threeClusters()
+	list.Clusters = slices.Delete(list.Clusters, 1, 2)
+	m = pressed(after(m, fleetMsg{list}), "tab")
+	if view := m.View(); m.name() != "shop/secret" || !strings.Contains(view, "shop/secret in prod (2 of 2)") {
+		t.Errorf("%s:\n%s", m.name(), view)
+	}
+	list.Clusters = list.Clusters[:1]
+	m = after(m, fleetMsg{list})
+	if view := m.View(); !strings.Contains(view, "shop/secret in prod (2 of 2)") {
+		t.Errorf("the displayed one is not counted:\n%s", view)
+	}
+	if m = pressed(m, "tab"); m.name() != "fdb/sample" || strings.Contains(m.View(), " of 2)") {
+		t.Errorf("%s:\n%s", m.name(), m.View())
 	}
 }
 

@@ -56,8 +56,8 @@ func (m model) title(s clusterView) string {
 	if m.o.Context != "" && m.width >= fullWidth {
 		left = append(left, styled(faint, " in "+m.o.Context))
 	}
-	if n := len(m.o.Clusters); n > 1 && !m.inFleet() {
-		left = append(left, styled(faint, fmt.Sprintf(" (%d of %d)", m.cluster+1, n)))
+	if ring := m.ring(); len(ring) > 1 && !m.inFleet() {
+		left = append(left, styled(faint, fmt.Sprintf(" (%d of %d)", slices.Index(ring, m.cluster)+1, len(ring))))
 	}
 	right := m.badges(s)
 	room := m.width - widthOf(right.Text()) - 1
@@ -151,13 +151,18 @@ func (s clusterView) tolerance(v inspect.ToleranceView) span {
 	return styled(t, fmt.Sprintf("%s/%d zones %s", phrase.NumberOr(v.Zones, phrase.UnknownCell), v.Desired, strings.TrimSpace(t.Mark())))
 }
 
-// recovery returns the time since the last recovery, counted on from when it was reported.
+// recovery returns the time since the last recovery, counted on from when it was reported. One that has not ended yet stops no
+// client of a database that is available.
 func (s clusterView) recovery(v inspect.DatabaseView) span {
 	switch {
 	case v.RecoveryState == "":
 		return styled(plain, phrase.UnknownCell)
 	case !ptr.Deref(v.FullyRecovered, false):
-		return styled(bad, markBad+" at "+strings.ReplaceAll(v.RecoveryState, "_", " "))
+		t := bad
+		if ptr.Deref(v.Available, false) {
+			t = warn
+		}
+		return styled(t, t.Mark()+" at "+inspect.Spaced(v.RecoveryState))
 	case v.RecoveryAge == nil || v.AsOf == nil:
 		return styled(plain, "complete")
 	}

@@ -52,10 +52,14 @@ func TestDashboardHeaderIsNotTruncatedDuringARecovery(t *testing.T) {
 	f := lost()
 	f.Status.Database.FullyRecovered, f.Status.Database.RecoveryState = new(false), "all_logs_recruited"
 	head := strings.Join(strings.Split(shown(t, 80, 24, Options{}, entry(f)).View(), "\n")[4:6], " ")
-	for _, want := range []string{"at all logs recruited", "lock east 8m30s"} {
+	for _, want := range []string{"recovery ! at all logs recruited", "lock east 8m30s"} {
 		if !strings.Contains(head, want) || strings.Contains(head, "…") {
 			t.Errorf("no %q in %s", want, head)
 		}
+	}
+	f.Status.Database.Available, f.Status.Database.RecoveryState = new(false), "reading_coordinated_state"
+	if view := shown(t, 80, 24, Options{}, entry(f)).View(); !strings.Contains(view, "recovery ✗ at reading coordinated state") {
+		t.Errorf("a recovery without a database: %s", view)
 	}
 }
 

@@ -115,7 +115,7 @@ func viewBindings() []binding {
 	}
 	next := binding{keys: []string{"tab"}, show: "tab", does: "the next cluster", section: sectionViews, do: model.nextCluster}
 	all := binding{keys: []string{"f"}, show: "f", does: "all clusters", section: sectionViews, do: model.toFleet}
-	return append(list, next.in("cluster", func(h here) bool { return len(h.o.Clusters) > 1 && h.showsTable() }), all.in("clusters", func(h here) bool { return h.o.Fleet != nil && !h.inFleet() }))
+	return append(list, next.in("cluster", func(h here) bool { return len(h.ring()) > 1 && h.showsTable() }), all.in("clusters", func(h here) bool { return h.o.Fleet != nil && !h.inFleet() }))
 }
 
 func moveBindings() []binding {

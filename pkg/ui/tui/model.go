@@ -234,10 +234,23 @@ func (m model) to(view int) model {
 
 // nextCluster switches to the next cluster.
 func (m model) nextCluster() (model, tea.Cmd) {
-	if len(m.o.Clusters) < 2 {
+	ring := m.ring()
+	if len(ring) < 2 {
 		return m.notify(plain, "no other cluster to show"), nil
 	}
-	return m.toCluster((m.cluster + 1) % len(m.o.Clusters)), nil
+	return m.toCluster(ring[(slices.Index(ring, m.cluster)+1)%len(ring)]), nil
+}
+
+// ring returns the clusters that can be switched through, by their index: the displayed one, and those that were not deleted.
+func (m model) ring() []int {
+	var ring []int
+	for i, key := range m.o.Clusters {
+		listed := m.fleet.AsOf == nil || slices.ContainsFunc(m.fleet.Clusters, func(c fleet.Cluster) bool { return c.Key(m.o.Namespace) == key })
+		if listed || i == m.cluster {
+			ring = append(ring, i)
+		}
+	}
+	return ring
 }
 
 func (m model) toCluster(i int) model {

@@ -48,6 +48,15 @@ func reads(t *testing.T, r *reading, keys ...string) *playing {
 	return p
 }
 
+func TestTheTitleOfYAMLNamesWhatIsShown(t *testing.T) {
+	for key, want := range map[string]string{"1": "YAML of log-2 in sample", "6": "YAML of sample"} {
+		p := reads(t, &reading{}, key, "y")
+		if view := p.m.View(); !strings.Contains(view, "\n"+want+"\n") && !strings.Contains(view, want+" ") {
+			t.Errorf("no %q in\n%s", want, view)
+		}
+	}
+}
+
 func TestTheYAMLPaneShowsTheSelectedRow(t *testing.T) {
 	tests := map[string]struct {
 		keys []string

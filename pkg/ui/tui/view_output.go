@@ -214,7 +214,11 @@ func (m model) openYAML() model {
 		return m.notify(plain, "a recording has no YAML")
 	}
 	reads, o := m.o.Reads, m.selected()
-	return m.read("YAML of "+strings.TrimSpace(o.Name+" in "+m.name()), func(ctx context.Context, send func([]string)) error {
+	title := "YAML of " + m.name()
+	if o.Name != "" {
+		title = "YAML of " + o.Name + " in " + m.name()
+	}
+	return m.read(title, func(ctx context.Context, send func([]string)) error {
 		text, err := reads.YAML(ctx, o)
 		if err == nil {
 			send(strings.Split(strings.TrimRight(text, "\n"), "\n"))
