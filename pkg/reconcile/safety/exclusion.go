@@ -78,7 +78,8 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		if missing && s.Now.Sub(since) < missingLimit {
 			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
 		}
-		if isNotReporting(s, g) && mayJustBeStarting(s, g, missing) {
+		// Its condition follows, or is of the pod before this one.
+		if isNotReporting(s, g) && (justCreatedPod(s, g) || !missing && justStartedPod(s, g)) {
 			return nil, fmt.Sprintf("%s does not report, and its pod started less than %s ago", g.ProcessGroupID, missingLimit)
 		}
 		// A group that should stay and was excluded by other means receives no data, even
@@ -117,14 +118,9 @@ func justStartedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	})
 }
 
-// mayJustBeStarting reports whether a group that does not report may do so any moment: its
-// pod or container just started, and the condition follows; or the condition is of a pod before
-// this one, which was just created. A container that that crashes in the same pod
-// does not make what has long been missing wait.
-func mayJustBeStarting(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, longMissing bool) bool {
-	if !longMissing {
-		return justStartedPod(s, g)
-	}
+// justCreatedPod reports whether a group has a pod that was created too short a time ago to have
+// reported. A container that crashes in an older pod does not renew that time.
+func justCreatedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	pod := s.Pod(g)
 	return pod != nil && s.Now.Sub(pod.CreationTimestamp.Time) < missingLimit
 }
