@@ -28,13 +28,37 @@ type pruner struct {
 	kept map[types.NamespacedName]bool
 }
 
-// pruned returns the resources in the namespaces of changes that none of the changes is for, and what their deletion would do.
-func pruned(ctx context.Context, e *session.Env, all []Keyed) (found []planned.Pruned, err error) {
+// PlanPruned prints what the deletion of all resources of the namespace of the command would do: the manifests have none.
+func PlanPruned(ctx context.Context, e *session.Env, o ReconcileOptions) error {
+	namespace, err := e.Connection().Namespace()
+	if err != nil {
+		return err
+	}
+	list := planned.NewPlanList(e.Metadata(types.NamespacedName{Namespace: namespace}), nil)
+	if list.Pruned, err = pruned(ctx, e, nil, namespace); err != nil {
+		return exit.CauseOf(ctx, err)
+	}
+	if err := o.Printed().printAll(e, list); err != nil {
+		return err
+	}
+	if len(list.Pruned) > 0 {
+		return exit.AnswerError{Code: exit.ExitNo}
+	}
+	e.Logf("nothing to do: no FoundationDB resource is in the manifests, and none in namespace %s", namespace)
+	return nil
+}
+
+// pruned returns the resources in the namespaces of changes, and in further ones, that none of the changes is for, and what
+// their deletion would do.
+func pruned(ctx context.Context, e *session.Env, all []Keyed, further ...string) (found []planned.Pruned, err error) {
 	c, err := e.Client()
 	if err != nil {
 		return nil, err
 	}
 	p, namespaces := pruner{c, e, map[types.NamespacedName]bool{}}, map[string]bool{}
+	for _, namespace := range further {
+		namespaces[namespace] = true
+	}
 	for _, k := range all {
 		namespaces[k.Key.Namespace], p.kept[k.ResourceKind.Named(k.Key)] = true, true
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A pull request that changes a cluster gets its plan as a comment while nothing in the Kubernetes cluster knows of it, and what
@@ -89,6 +90,42 @@ func TestAPullRequestIsPlannedBeforeItsMergeAndBoundToThePlanAfter(t *testing.T)
 		})
 	}
 	r.refusesWhatWasNotApproved(t)
+	t.Run("a deletion of the cluster", r.deletes)
+}
+
+// deletes removes the manifest from the repository. The job shows what is lost, and the merge is carried out by the command that it prints.
+func (r *repository) deletes(t *testing.T) {
+	want(t, fdb(t, "reconcile", "orders", "-n", r.ns, "--wait", "--yes", "--timeout", patience), 0)
+	if err := os.Remove(filepath.Join(r.dir, "deploy", "orders.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	beside := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n"
+	if err := os.WriteFile(filepath.Join(r.dir, "deploy", "beside.yaml"), []byte(beside), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := r.state(t)
+	planned := fdb(t, "plan", "-n", r.ns, "-f", filepath.Join(r.dir, "deploy"), "--prune")
+	want(t, planned, 1)
+	if after := r.state(t); after != before {
+		t.Errorf("before the merge, the plan changed\n%s\nto\n%s", before, after)
+	}
+	const deletion = "kubectl delete foundationdbcluster orders"
+	for _, part := range []string{"- orders  not in the manifests, applied by kubectl; this command deletes nothing", "are deleted", deletion} {
+		if !strings.Contains(planned.stdout, part) {
+			t.Errorf("no %q in\n%s", part, planned.stdout)
+		}
+	}
+	kubectl(t, "delete", "foundationdbcluster", "orders", "-n", r.ns)
+	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(time.Second) { // until the API server has removed what it owns
+		left := kubectl(t, "get", "pods,pvc", "-n", r.ns, "-o", "name")
+		if left == "" {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("left of the deleted cluster:\n%s", left)
+		}
+	}
+	want(t, fdb(t, "plan", "-n", r.ns, "-f", filepath.Join(r.dir, "deploy"), "--prune"), 0)
 }
 
 // refusesWhatWasNotApproved merges another change than the one that was planned.

@@ -79,6 +79,9 @@ func carryOutProposed(ctx context.Context, f proposedFlags, o apply.ReconcileOpt
 			return err
 		}
 	}
+	if len(changes) == 0 {
+		return apply.PlanPruned(ctx, env, o)
+	}
 	session.Use(env, changes[0].Key().Namespace)
 	session.ReadProposed(env, changes)
 	var all []apply.Keyed
@@ -307,6 +310,7 @@ func runPlan(ctx context.Context, f proposedFlags, o apply.ReconcileOptions, sho
 	if shows.Prune && (f.files.Kustomization == "" && !f.files.Directory() || len(args) > 0 || o.Name != "") {
 		return exit.Usagef("--prune requires -f DIRECTORY or -k, and conflicts with a name: all other resources would count as removed")
 	}
+	f.files.MayBeNone = shows.Prune // the manifest of the last resource may be what was removed
 	switch {
 	case len(named) > 0:
 		over, err := newOverSites(o.Planned(shows), f, env, named, args)

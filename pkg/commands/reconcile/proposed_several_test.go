@@ -303,6 +303,25 @@ func TestAPlanWithPruneShowsWhatDeletionWouldDo(t *testing.T) {
 	}
 }
 
+// The manifest of the last resource is removed from its directory like any other.
+func TestPruneShowsTheDeletionOfTheLastResource(t *testing.T) {
+	v := readVault(t)
+	empty := t.TempDir()
+	if err := os.WriteFile(filepath.Join(empty, "beside.yaml"), []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := v.Run("plan", "-f", empty, "--prune"); code != exit.ExitNo {
+		t.Errorf("exit code %d: %s", code, &v.Err)
+	}
+	inOrder(t, v.Out.String(), "- sample ", "to delete it: kubectl delete foundationdbcluster sample", "- fdbbackup/nightly", "- fdbrestore/again")
+	if code := v.Run("plan", "-f", empty); code != exit.ExitUsage {
+		t.Errorf("without --prune: exit code %d: %s", code, &v.Err)
+	}
+	if code := v.Run("plan", "-f", empty, "--prune", "-n", "empty"); code != 0 || !strings.Contains(v.Err.String(), "nothing to do: no FoundationDB resource is in the manifests, and none in namespace empty") {
+		t.Errorf("nothing to delete: exit code %d: %s", code, &v.Err)
+	}
+}
+
 // A file alone is no list of all that there is to be.
 func TestPruneRequiresADirectory(t *testing.T) {
 	for name, args := range map[string][]string{

@@ -34,6 +34,8 @@ type Files struct {
 	Kustomization string
 	// Recursive includes the directories below those of Names.
 	Recursive bool
+	// MayBeNone accepts manifests without a resource of FoundationDB.
+	MayBeNone bool
 }
 
 // Given reports whether any are named.
@@ -166,7 +168,7 @@ func (f Files) ReadAll(stdin io.Reader) (found, others []Manifest, err error) {
 		}
 		found = append(found, m)
 	}
-	if len(found) == 0 {
+	if len(found) == 0 && !f.MayBeNone {
 		return nil, nil, exit.Usagef("no FoundationDBCluster, FoundationDBBackup or FoundationDBRestore in %s%s", f.text(), otherObjects(others))
 	}
 	return found, others, nil
