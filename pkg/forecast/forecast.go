@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast/trial"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
@@ -24,12 +26,16 @@ type Request struct {
 	Stages []plan.Stage
 	// Seed makes the random choices of the passes.
 	Seed uint64
-	// PodStart is how long a new pod takes until it runs; 0 means DefaultPodStart.
+	// PodStart is how long a new pod takes until it runs; 0 means as long as those that run took, and without one
+	// DefaultPodStart. With an image that no pod has it is at least DefaultPodStart.
 	PodStart time.Duration
 	// MoveRate is how many bytes of data move per second; 0 means DefaultMoveRate.
 	MoveRate int64
 	// Peak takes what the pods and PVCs add to quotas at most; nil for nothing.
 	Peak *admission.Peak
+
+	// pullStart is how long a pod takes whose image no pod has, if longer.
+	pullStart time.Duration
 }
 
 // What durations are computed from, unless a request has its own.
@@ -61,7 +67,7 @@ const (
 // error is the context's.
 func Play(ctx context.Context, r Request) (planned.Forecast, error) {
 	r = r.withDefaults()
-	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, MoveRate: r.MoveRate})
+	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, PullStart: r.pullStart, MoveRate: r.MoveRate})
 	if err != nil {
 		return unavailable(ctx, err)
 	}
@@ -73,9 +79,29 @@ func Play(ctx context.Context, r Request) (planned.Forecast, error) {
 }
 
 func (r Request) withDefaults() Request {
-	r.PodStart = cmp.Or(r.PodStart, DefaultPodStart)
+	if r.PodStart == 0 {
+		r.PodStart, r.pullStart = cmp.Or(podStart(r.Observed), DefaultPodStart), DefaultPodStart
+	}
 	r.MoveRate = cmp.Or(r.MoveRate, DefaultMoveRate)
 	return r
+}
+
+// podStart is how long one of four pods took at most from its creation to the start of the main container, of those that have
+// not restarted; 0 without one. The others may have pulled an image first, or have come at once with a new cluster.
+func podStart(s plan.Snapshot) time.Duration {
+	var took []time.Duration
+	for _, pod := range s.Pods {
+		for _, c := range pod.Status.ContainerStatuses {
+			if c.Name == v1beta2.ContainerMain && c.State.Running != nil && c.RestartCount == 0 && !pod.CreationTimestamp.IsZero() {
+				took = append(took, max(time.Second, c.State.Running.StartedAt.Sub(pod.CreationTimestamp.Time)))
+			}
+		}
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[(len(took)-1)/4]
 }
 
 func newPlayer(r Request, w *sim.Cluster) *player {

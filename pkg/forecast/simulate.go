@@ -47,7 +47,7 @@ func Simulate(ctx context.Context, r Request, times int) (planned.Simulations, e
 }
 
 func simulate(ctx context.Context, r Request, seed uint64) (planned.Simulation, *planned.NoForecast, error) {
-	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: seed, PodStart: r.PodStart, MoveRate: r.MoveRate})
+	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: seed, PodStart: r.PodStart, PullStart: r.pullStart, MoveRate: r.MoveRate})
 	if err != nil {
 		f, err := unavailable(ctx, err)
 		return planned.Simulation{}, f.Unavailable, err

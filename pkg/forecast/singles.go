@@ -45,7 +45,7 @@ func Exhaust(ctx context.Context, r Request) (planned.SingleFaults, error) {
 
 // observedPlayer plays over a history of the observed cluster.
 func (r Request) observedPlayer(ctx context.Context) (*player, error) {
-	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, MoveRate: r.MoveRate, KeepActions: true})
+	w, err := sim.Adopt(ctx, sim.Adoption{Observed: r.Observed, Seed: r.Seed, PodStart: r.PodStart, PullStart: r.pullStart, MoveRate: r.MoveRate, KeepActions: true})
 	if err != nil {
 		return nil, err
 	}

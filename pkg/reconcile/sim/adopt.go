@@ -49,8 +49,8 @@ type Adoption struct {
 	// Observed has all facets of a pass over a cluster.
 	Observed plan.Snapshot
 	Seed     uint64
-	// PodStart is how long a new pod takes until it runs.
-	PodStart time.Duration
+	// PodStart is how long a new pod takes until it runs, and PullStart with an image that no observed pod has.
+	PodStart, PullStart time.Duration
 	// MoveRate is how many bytes of data move per second.
 	MoveRate int64
 	// KeepActions keeps the actions that are carried out, with the whole statuses that they hold.
@@ -81,7 +81,8 @@ func Adopt(ctx context.Context, a Adoption) (*Cluster, error) {
 	}
 	at := &site{}
 	w := at.add(s.Cluster)
-	w.observed, w.keepsActions, w.scale, w.podStart, w.Overrides = true, a.KeepActions, scaleOf(s.Database.Status), a.PodStart, s.Overrides
+	w.observed, w.keepsActions, w.scale, w.Overrides = true, a.KeepActions, scaleOf(s.Database.Status), s.Overrides
+	w.starts = startsOf(a)
 	pace := locked.RecordedPace()
 	pace.MoveBytesPerSecond = max(1, a.MoveRate/w.scale)
 	w.FDB = locked.New(locked.Options{Seed: a.Seed, Start: s.Now.Add(-pastOf(s.Database.Status)), Resolve: at.resolve, Pace: pace})

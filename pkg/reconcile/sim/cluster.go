@@ -104,8 +104,7 @@ type Cluster struct {
 
 	// observed is true for an adopted cluster, keepsActions for one that keeps what was carried out.
 	observed, keepsActions bool
-	// podStart is how long a pod takes until it runs.
-	podStart time.Duration
+	starts                 podStarts
 	// refused are the classes of which one more process group was observed to be refused. Pods that replace deleted ones
 	// need no more of a quota.
 	refused map[v1beta2.ProcessClass]plan.Refusal

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,7 +75,7 @@ func (w *Cluster) step() {
 		case pod.Status.Phase != corev1.PodRunning && w.lacksVolume(pod): // Kubernetes starts no pod without its PVC
 		case pod.Spec.NodeName == "":
 			w.place(w.edited(name))
-		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.podStart)): // its images are pulled
+		case pod.Status.Phase != corev1.PodRunning && w.Now().Before(pod.CreationTimestamp.Add(w.starts.of(pod))): // its images are pulled
 		case pod.Status.Phase != corev1.PodRunning && w.deadImage(pod) != "":
 			pullFails(w.edited(name), w.deadImage(pod))
 		case pod.Status.Phase != corev1.PodRunning:
@@ -83,6 +84,33 @@ func (w *Cluster) step() {
 			w.monitor(pod)
 		}
 	}
+}
+
+// podStarts is how long pods take until they run; the zero value is no time.
+type podStarts struct {
+	known, pulled time.Duration
+	// images are those that nodes have.
+	images map[string]bool
+}
+
+func startsOf(a Adoption) podStarts {
+	p := podStarts{known: a.PodStart, pulled: max(a.PodStart, a.PullStart), images: map[string]bool{}}
+	for _, pod := range a.Observed.Pods {
+		for i := range pod.Spec.Containers {
+			p.images[pod.Spec.Containers[i].Image] = true
+		}
+	}
+	return p
+}
+
+// of returns how long a pod takes.
+func (p podStarts) of(pod *corev1.Pod) time.Duration {
+	for i := range pod.Spec.Containers {
+		if !p.images[pod.Spec.Containers[i].Image] {
+			return p.pulled
+		}
+	}
+	return p.known
 }
 
 // lacksVolume reports whether a PVC that a pod mounts does not exist.
