@@ -257,7 +257,7 @@ var journeys = map[string]journey{
 			"kubectl fdb watch --replay night.ndjson.zst":      onATerminal,
 		},
 	},
-	"docs/scripting.md": {prepare: up(counts)},
+	"docs/commands.md": {prepare: up(counts)},
 	"docs/eviction-webhook.md": {
 		prepare: func(t *testing.T, p *walk) {
 			t.Helper()

@@ -42,7 +42,7 @@ type waitOptions struct {
 func NewWait(env *session.Env) *cobra.Command {
 	var o waitOptions
 	cmd := declare.Command(declare.Declaration{
-		Effect: declare.Reads, Group: declare.Automation, Pages: []string{"scripting.md#wait-for-a-state"}, Waits: true,
+		Effect: declare.Reads, Group: declare.Automation, Pages: []string{"plan.md#wait-for-a-state"}, Waits: true,
 		Needs: func() []declare.Requirement {
 			return slices.Concat(cmdutil.Required(session.ViewPermissions()...), cmdutil.WatchingLocks(), cmdutil.Finding(), cmdutil.Beyond())
 		},

@@ -39,7 +39,7 @@ type schemaOptions struct{ format.Flags }
 // NewSchema returns the command `schema`.
 func NewSchema(env *session.Env) *cobra.Command {
 	var o schemaOptions
-	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Automation, Pages: []string{"scripting.md#rely-on-json"}, Local: true}, &cobra.Command{
+	cmd := declare.Command(declare.Declaration{Effect: declare.Reads, Group: declare.Automation, Pages: []string{"commands.md#json"}, Local: true}, &cobra.Command{
 		Use:   "schema [KIND]",
 		Short: "Print the JSON schemas of the output",
 		Long: `Print the JSON schemas (2020-12) of the output. Without KIND the kinds of documents are
