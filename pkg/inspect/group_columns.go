@@ -187,23 +187,35 @@ func (v GroupView) removalCell(at list.At) list.Cell {
 	}
 }
 
-// Tone is how bad the state of a process group is: that of what its processes do, or of its worst condition. What
+// Tone is how bad the state of a process group is: that of what its processes do, or of its worst condition. One that drains and
+// is removed as planned has no problem. What
 // Kubernetes and the connection string show counts whether or not the database answers.
 func (v GroupView) Tone() list.Tone {
 	worst := v.State().tone()
 	if v.ConditionsUnknown || v.Exclusion == ExclusionUnknown {
 		worst = max(worst, list.Unsure)
 	}
-	if v.isDraining() || v.NodeProblem != "" {
+	if v.isDraining() {
+		worst = max(worst, list.Busy)
+	}
+	if v.NodeProblem != "" {
 		worst = max(worst, list.Warn)
 	}
 	if v.hasDeadCoordinator() || v.State() == GroupUnknown && v.RemovalSince == nil && (v.NodeProblem != "" || v.PodProblem != "") {
 		worst = list.Bad
 	}
 	for _, c := range v.Conditions {
-		worst = max(worst, ConditionTone(c.Type))
+		if v.RemovalSince == nil || !isOfRemoval(c.Type) {
+			worst = max(worst, ConditionTone(c.Type))
+		}
 	}
 	return worst
+}
+
+// isOfRemoval reports whether every process group that is being removed has a condition.
+func isOfRemoval(condition string) bool {
+	c := v1beta2.ProcessGroupConditionType(condition)
+	return c == v1beta2.ConditionProcessIsMarkedAsExcluded || c == v1beta2.ConditionResourcesTerminating
 }
 
 func (v GroupView) hasDeadCoordinator() bool { return !ptr.Deref(v.CoordinatorReachable, true) }
@@ -302,7 +314,9 @@ func (s GroupState) tone() list.Tone {
 	switch s {
 	case GroupUp:
 		return list.Good
-	case GroupDraining, GroupNew:
+	case GroupDraining:
+		return list.Busy
+	case GroupNew:
 		return list.Warn
 	case GroupDown:
 		return list.Bad

@@ -28,11 +28,11 @@ func TestTheStateOfAProcessGroupDecidesItsMark(t *testing.T) {
 		"the database does not answer":                     {func(g *GroupView) { g.Processes = nil }, GroupUnknown, "?"},
 		"no process reports":                               {func(g *GroupView) { g.Processes = new(0) }, GroupDown, "✗"},
 		"no process has ever reported":                     {func(g *GroupView) { g.Processes, g.Zone = new(0), "" }, GroupNew, "!"},
-		"it is marked for removal":                         {func(g *GroupView) { g.RemovalSince = &noon }, GroupDraining, "!"},
-		"it is excluded":                                   {func(g *GroupView) { g.Exclusion = ExclusionMoving }, GroupDraining, "!"},
+		"it is marked for removal":                         {func(g *GroupView) { g.RemovalSince = &noon }, GroupDraining, "▸"},
+		"it is excluded":                                   {func(g *GroupView) { g.Exclusion = ExclusionMoving }, GroupDraining, "▸"},
 		"it is excluded, and no process reports":           {func(g *GroupView) { g.Exclusion, g.Processes = ExclusionMoving, new(0) }, GroupDown, "✗"},
-		"it is removed, and its process ended":             {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, new(0) }, GroupDraining, "!"},
-		"it is removed while the database does not answer": {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, nil }, GroupUnknown, "!"},
+		"it is removed, and its process ended":             {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, new(0) }, GroupDraining, "▸"},
+		"it is removed while the database does not answer": {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, nil }, GroupUnknown, "?"},
 		"the database does not report its exclusions":      {func(g *GroupView) { g.Exclusion = ExclusionUnknown }, GroupUp, "?"},
 	}
 	for name, tc := range tests {

@@ -211,11 +211,20 @@ func PassWords(p reconcile.OperationProgress) string {
 
 // ReplacementWords returns what moves off a process group, or what keeps its successor from starting; empty for neither.
 func ReplacementWords(r reconcile.Replacement) string {
+	words := progressWords(r)
+	if words == "" || r.Blocker != nil {
+		return words
+	}
+	return r.ID + " is draining, " + words
+}
+
+// progressWords returns the same in a row that has the process group and its phase.
+func progressWords(r reconcile.Replacement) string {
 	switch {
 	case r.Blocker != nil:
 		return BlockerWords(*r.Blocker)
 	case r.State(reconcile.PhaseDrained) == reconcile.PhaseRunning:
-		return r.ID + " is draining, " + DrainWords(r)
+		return DrainWords(r)
 	default:
 		return ""
 	}

@@ -331,7 +331,7 @@ var ReplacementColumns = []list.Column[reconcile.Replacement]{
 	}},
 	{Title: "MARKED", Meaning: "Age of its mark for removal; - for one that stays", Typical: 7, Right: true, Drop: 1, Cell: func(at list.At, r reconcile.Replacement) list.Cell { return list.Text(at.Age(r.Since)) }},
 	{Title: "PROGRESS", Meaning: "What moves off it, or what keeps its successor from starting", Min: 16, Cell: func(_ list.At, r reconcile.Replacement) list.Cell {
-		return list.Text(ReplacementWords(r)).In(ReplacementTone(r))
+		return list.Text(progressWords(r)).In(ReplacementTone(r))
 	}},
 }
 
