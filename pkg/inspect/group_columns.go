@@ -212,10 +212,16 @@ func (v GroupView) Tone() list.Tone {
 	return worst
 }
 
-// isOfRemoval reports whether every process group that is being removed has a condition.
+// isOfRemoval reports whether a condition is no problem of a process group that is being removed: it is there because of that, or
+// reports that the process group differs from a spec by which nothing of it is changed any more.
 func isOfRemoval(condition string) bool {
-	c := v1beta2.ProcessGroupConditionType(condition)
-	return c == v1beta2.ConditionProcessIsMarkedAsExcluded || c == v1beta2.ConditionResourcesTerminating
+	switch v1beta2.ProcessGroupConditionType(condition) {
+	case v1beta2.ConditionProcessIsMarkedAsExcluded, v1beta2.ConditionResourcesTerminating, v1beta2.ConditionIncorrectPodSpec, v1beta2.ConditionIncorrectPodMetadata,
+		v1beta2.ConditionIncorrectConfigMap, v1beta2.ConditionIncorrectCommandLine, v1beta2.ConditionIncorrectSidecarImage:
+		return true
+	default:
+		return false
+	}
 }
 
 func (v GroupView) hasDeadCoordinator() bool { return !ptr.Deref(v.CoordinatorReachable, true) }

@@ -33,7 +33,11 @@ func TestTheStateOfAProcessGroupDecidesItsMark(t *testing.T) {
 		"it is excluded, and no process reports":           {func(g *GroupView) { g.Exclusion, g.Processes = ExclusionMoving, new(0) }, GroupDown, "✗"},
 		"it is removed, and its process ended":             {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, new(0) }, GroupDraining, "▸"},
 		"it is removed while the database does not answer": {func(g *GroupView) { g.RemovalSince, g.Processes = &noon, nil }, GroupUnknown, "?"},
-		"the database does not report its exclusions":      {func(g *GroupView) { g.Exclusion = ExclusionUnknown }, GroupUp, "?"},
+		"it is marked, and differs from a new spec": {func(g *GroupView) {
+			g.RemovalSince, g.Conditions = &noon, []ConditionView{{Type: "IncorrectPodSpec"}, {Type: "ProcessIsMarkedAsExcluded"}, {Type: "ResourcesTerminating"}}
+		}, GroupDraining, "▸"},
+		"it is marked, and its pod is pending":        {func(g *GroupView) { g.RemovalSince, g.Conditions = &noon, []ConditionView{{Type: "PodPending"}} }, GroupDraining, "!"},
+		"the database does not report its exclusions": {func(g *GroupView) { g.Exclusion = ExclusionUnknown }, GroupUp, "?"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -293,6 +293,19 @@ func TestTheKeyOfAnOperationChangesWithItsPhases(t *testing.T) {
 	}
 }
 
+func TestReplacementsAtOnceAreNotCountedAsDone(t *testing.T) {
+	for want, v := range map[string]ReplacingView{
+		"replacing 1 of 1":                        {Marked: 1, Total: 1},
+		"replacing 3 of 3":                        {Marked: 1, Done: 2, Total: 3},
+		"replacing 14 process groups":             {Marked: 14, Total: 14},
+		"replacing 2 process groups, 3 of 5 done": {Marked: 2, Done: 3, Total: 5},
+	} {
+		if got := v.Text(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestAPlannedReplacementHeadsTheStatus(t *testing.T) {
 	heals := func(f *Facts) {
 		f.exclude("storage-1")

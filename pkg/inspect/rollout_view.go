@@ -167,8 +167,16 @@ type ReplacingView struct {
 // Text describes the replacement: "replacing 2 of 3".
 func (v ReplacingView) Text() string { return "replacing " + v.count() }
 
+// count describes how many are replaced. Of several at once, "14 of 14" would read as nearly done.
 func (v ReplacingView) count() string {
-	return fmt.Sprintf("%d of %d", min(v.Done+v.Marked, v.Total), v.Total)
+	switch groups := phrase.Count(v.Marked, "process group"); {
+	case v.Marked == 1:
+		return fmt.Sprintf("%d of %d", min(v.Done+1, v.Total), v.Total)
+	case v.Total == v.Marked:
+		return groups
+	default:
+		return fmt.Sprintf("%s, %d of %d done", groups, v.Done, v.Total)
+	}
 }
 
 // replacing returns the replacement of process groups that is all there is to report of a cluster: all data has its copies,

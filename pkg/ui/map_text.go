@@ -206,6 +206,9 @@ func signOf(g inspect.GroupRow) *sign {
 	case inspect.GroupUp:
 		return signOfUp(g)
 	case inspect.GroupDraining:
+		if g.Tone == list.Unsure {
+			return signUnknown
+		}
 		return signDraining
 	case inspect.GroupDown:
 		return signDown
