@@ -39,6 +39,8 @@ func (s clusterView) operationClauses(o inspect.OperationView) []paint.Clause {
 
 func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 	switch {
+	case o.Command == "" && onlyIncludes(o.Progress.Replacements):
+		return plain, "only the inclusion of removed process groups remains"
 	case o.Command == "" && !slices.ContainsFunc(o.Progress.Replacements, func(r reconcile.Replacement) bool { return !inspect.IsExclusion(r) }):
 		return warn, "exclusion that no operation reports"
 	case o.Command == "":
@@ -52,6 +54,11 @@ func (s clusterView) operationState(o inspect.OperationView) (tone, string) {
 	default:
 		return busy, "operation for " + s.age(o.Since)
 	}
+}
+
+// onlyIncludes reports whether there are replacements, of which only the end of the exclusions remains: a later run does that.
+func onlyIncludes(all []reconcile.Replacement) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(r reconcile.Replacement) bool { return r.State(reconcile.PhaseIncluded) != reconcile.PhaseRunning })
 }
 
 // rolloutLine returns how far the change is that is reaching the process groups; nil without one.

@@ -59,4 +59,11 @@ func TestTheDashboardShowsAnOperationAndThoseThatEnded(t *testing.T) {
 	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "replacement that no operation reports · ") {
 		t.Errorf("without a run:\n%s", view)
 	}
+	for i := range f.Operation.Progress.Replacements[0].Phases {
+		f.Operation.Progress.Replacements[0].Phases[i].State = reconcile.PhaseDone
+	}
+	f.Operation.Progress.Replacements[0].Phases[5].State = reconcile.PhaseRunning
+	if view := shown(t, 160, 40, Options{}, entry(f)).View(); !strings.Contains(view, "only the inclusion of removed process groups remains") || strings.Contains(view, "no operation reports") {
+		t.Errorf("after the run, which leaves the inclusion to a later one:\n%s", view)
+	}
 }
