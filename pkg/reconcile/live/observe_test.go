@@ -257,6 +257,9 @@ func TestWhichAPIServerErrorsCountAsUnreachable(t *testing.T) {
 				if apierrors.IsForbidden(tc.err) && !apierrors.IsForbidden(err) {
 					t.Errorf("%s: %v no longer reports forbidden", request, err)
 				}
+				if kind := strings.TrimSuffix(strings.TrimPrefix(request, "list "), "List"); strings.HasPrefix(request, "list ") && !strings.Contains(err.Error(), "list "+kind+"s: ") {
+					t.Errorf("%v does not name %ss", err, kind)
+				}
 			}
 		})
 	}
