@@ -176,9 +176,10 @@ func (s clusterView) version() span {
 	return styled(plain, text)
 }
 
-// groupsUp returns how many process groups have processes that report.
+// groupsUp returns how many process groups have processes that report, without those that are being removed.
 func (s clusterView) groupsUp() span {
-	up, unknown, all := 0, false, s.frame.Groups.Items
+	up, unknown := 0, false
+	all := slices.DeleteFunc(slices.Clone(s.frame.Groups.Items), func(g inspect.GroupView) bool { return g.RemovalSince != nil })
 	for _, g := range all {
 		unknown = unknown || g.Processes == nil
 		if ptr.Deref(g.Processes, 0) > 0 {

@@ -32,6 +32,7 @@ func TestTheHeaderHasTheFiguresOfTheCluster(t *testing.T) {
 		"everything is known":                      {func(*frame.Frame) {}, 120, "7.3.79 double · 12/12 groups · 3/3 coordinators · 2310 tx/s · 1.2ms per commit · 31% disk"},
 		"whole figures where there is little room": {func(*frame.Frame) {}, 80, "7.3.79 double · 12/12 groups · 3/3 coordinators · 2310 tx/s · 1.2ms per commit"},
 		"a process group does not report":          {func(f *frame.Frame) { f.Groups.Items[3].Processes = new(0) }, 120, "11/12 groups"},
+		"one that was removed does not report":     {func(f *frame.Frame) { f.Groups.Items[3].Processes, f.Groups.Items[3].RemovalSince = new(0), ago(60e9) }, 120, "11/11 groups"},
 		"a coordinator does not answer":            {func(f *frame.Frame) { f.Coordinators.Reachable = new(2) }, 120, "2/3 coordinators"},
 		"the database does not answer": {func(f *frame.Frame) {
 			for i := range f.Groups.Items {
