@@ -240,6 +240,18 @@ func TestTheStatusSummaryExplainsAMissingStatusDocument(t *testing.T) {
 	}
 }
 
+// A node that is cut off from the API server is named as long as its pods run, too.
+func TestTheStatusSummaryNamesANodeThatIsNotReadyWhileItsProcessesReport(t *testing.T) {
+	f := healthy(t)
+	f.Pod(f.Cluster.ProcessGroup("storage-3")).Spec.NodeName = "node-5"
+	f.Nodes = map[string]*corev1.Node{"node-5": {ObjectMeta: metav1.ObjectMeta{Name: "node-5"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(noon.Add(-3 * time.Minute))},
+	}}}}
+	if v := NewStatusView(meta, f); !strings.Contains(v.Summary, "node node-5 is not ready 3m, and its processes report (storage-3, storage-5)") {
+		t.Error(v.Summary)
+	}
+}
+
 // A lost node is one cause, however many process groups were on it.
 func TestTheStatusSummaryNamesALostNodeBeforeItsGroups(t *testing.T) {
 	place := func(f *Facts, node string, ids ...string) {
