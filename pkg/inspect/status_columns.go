@@ -2,9 +2,11 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/findings"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
@@ -202,15 +204,18 @@ func (c ClusterRow) databaseAsOf() *time.Time {
 	return c.Status.Database.AsOf
 }
 
-// Tone is how bad the state of a cluster is; a database that stops its clients is as bad as one
-// that is unavailable, and one whose copies are not counted yet is unsure.
+// Tone is how bad the state of a cluster is. A database that stops its clients is as bad as one that is unavailable; one whose
+// copies are not counted yet is unsure, and one with a node that is not ready is not good.
 func (v StatusView) Tone() list.Tone {
 	if v.Replacing != nil {
 		return list.Busy
 	}
 	switch v.State {
 	case StateHealthy:
-		if v.isUncounted() {
+		switch {
+		case slices.ContainsFunc(v.Findings, func(f findings.View) bool { return f.Code == CodeNodeLost }):
+			return list.Warn
+		case v.isUncounted():
 			return list.Unsure
 		}
 		return list.Good

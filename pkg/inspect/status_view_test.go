@@ -247,8 +247,8 @@ func TestTheStatusSummaryNamesANodeThatIsNotReadyWhileItsProcessesReport(t *test
 	f.Nodes = map[string]*corev1.Node{"node-5": {ObjectMeta: metav1.ObjectMeta{Name: "node-5"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
 		{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastTransitionTime: metav1.NewTime(noon.Add(-3 * time.Minute))},
 	}}}}
-	if v := NewStatusView(meta, f); !strings.Contains(v.Summary, "node node-5 is not ready 3m, and its processes report (storage-3, storage-5)") {
-		t.Error(v.Summary)
+	if v := NewStatusView(meta, f); !strings.Contains(v.Summary, "node node-5 is not ready 3m, and its processes report (storage-3, storage-5)") || v.Tone() != list.Warn {
+		t.Errorf("tone %d: %s", v.Tone(), v.Summary)
 	}
 }
 
