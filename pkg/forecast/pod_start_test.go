@@ -36,9 +36,9 @@ func TestAForecastTakesThePodStartFromThePodsOfTheCluster(t *testing.T) {
 		restarts int32
 		want     float64
 	}{
-		"all alike":                               {took: []time.Duration{4 * time.Second}, want: 4},
-		"half of them pulled an image":            {took: []time.Duration{4 * time.Second, time.Minute}, want: 4},
-		"at once":                                 {took: []time.Duration{0}, want: 1},
+		"all alike":                    {took: []time.Duration{4 * time.Second}, want: 4},
+		"half of them pulled an image": {took: []time.Duration{4 * time.Second, time.Minute}, want: 4},
+		"at once":                      {took: []time.Duration{0}, want: 1},
 		"containers that restarted prove nothing": {took: []time.Duration{4 * time.Second}, restarts: 1, want: 20},
 	} {
 		t.Run(name, func(t *testing.T) {

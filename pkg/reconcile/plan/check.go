@@ -74,6 +74,7 @@ const (
 	CheckCoordinatorAway     CheckID = "coordinator-away"      // a coordinator that does not report is away for long enough
 	CheckSameCoordinators    CheckID = "same-coordinators"     // key and status document name the same coordinators
 	CheckConfigurationHolds  CheckID = "configuration-holds"   // the processes that report can hold the redundancy mode
+	CheckEngineMigrates      CheckID = "engine-migrates"       // the database accepts another storage engine
 	CheckNeverCreated        CheckID = "never-created"         // files prove that no database was ever created
 	CheckDistributionHolds   CheckID = "distribution-holds"    // the desired fault domains are enough for coordinators and replicas
 	CheckVersionAllowed      CheckID = "version-allowed"       // database and clients can use the version; the subject is the version

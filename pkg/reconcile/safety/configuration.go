@@ -1,9 +1,12 @@
 package safety
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -37,6 +40,23 @@ func CanHold(d plan.DatabaseFacts, want fdb.Configuration) plan.Check {
 		found = append(found, words)
 	}
 	c.OK, c.Evidence = true, strings.Join(found, ", ")
+	return c
+}
+
+// EngineMigrates checks whether the database accepts the storage engine: while storage_migration_type is disabled, as
+// it is unless it was set, it refuses another one, and with it the whole configuration. Unknown is left to the database.
+func EngineMigrates(have, want fdb.Configuration, version fdb.Version) plan.Check {
+	c := plan.Check{ID: plan.CheckEngineMigrates, Question: "does the database accept the storage engine?", Gate: plan.GateConfig, OK: true, Evidence: "the storage engine does not change"}
+	with := have
+	with.StorageEngine = want.StorageEngine
+	if len(have.Differences(with, version)) == 0 {
+		return c
+	}
+	migration := ptr.Deref(want.StorageMigrationType, "")
+	if migration == "" {
+		migration = ptr.Deref(have.StorageMigrationType, "")
+	}
+	c.OK, c.Evidence = migration != string(v1beta2.StorageMigrationDisabled), "storage_migration_type is "+cmp.Or(migration, phrase.Unknown)
 	return c
 }
 

@@ -33,7 +33,8 @@ func (q documentQuestion) ask(s plan.Snapshot) bool            { return len(q.an
 
 // withoutDocument are the questions that the status document does not answer, and why.
 var withoutDocument = map[string]string{
-	"Always": "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
+	"EngineMigrates": "compares two configurations; what the reported one lacks is left to the database, which refuses it itself",
+	"Always":         "rules without a question", "Never": "rules without a question", "Ask": "a rule without parts is refused", "eitherOf": "combines other questions",
 	"DistributionHolds": "the spec", "RegionsAgree": "the specs of several resources", "drainsFirst": "the spec and the status of the resource", "VolumeStays": "the PVC",
 	"SuccessorAccepted": "a dry run at the API server", "RecreationAccepted": "a dry run at the API server", "FirstObjectsAccepted": "a dry run at the API server", "StorageClassesExist": "objects of the API server", "SpecHolds": "the spec",
 	"NewRecreationRoom": "asks nothing yet", "Fits": "quotas of the API server",

@@ -140,6 +140,12 @@ func changedConfiguration(s plan.Snapshot, want fdb.Configuration) plan.Decision
 	if !have.EqualIn(fdb.OnlyRegions, want, version) || !have.EqualIn(fdb.OnlyUsableRegions, want, version) {
 		return nextRegionStep(s, have, want, version)
 	}
+	if check := safety.EngineMigrates(have, want, version); !check.OK {
+		return plan.Decision{Checks: []plan.Check{check}, Hold: &plan.Hold{
+			Code: plan.HoldCheckRefused, Manual: true, Detail: check.Evidence,
+			Reason: fmt.Sprintf("the storage engine stays %s: spec.databaseConfiguration.storage_migration_type must be aggressive, or gradual with perpetual_storage_wiggle: 1", have.StorageEngine),
+		}}
+	}
 	words := make([]string, len(differences))
 	for i, difference := range differences {
 		words[i] = difference.String()

@@ -66,6 +66,32 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 		holds  string
 		manual bool
 	}{
+		"leaves the storage engine to a user while migrations are disabled": {
+			from: stagestest.AnotherEngine, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Configuration.StorageMigrationType = new("disabled")
+			},
+			holds: "spec.databaseConfiguration.storage_migration_type must be aggressive", manual: true,
+		},
+		"changes the storage engine where the spec enables migrations": {
+			from: stagestest.AnotherEngine, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Configuration.StorageMigrationType = new("disabled")
+				s.Cluster.Spec.DatabaseConfiguration.StorageMigrationType = new(v1beta2.StorageMigrationAggressive)
+			},
+			does: []string{"run configure double ssd-rocksdb-v1 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[] storage_migration_type=aggressive"},
+		},
+		"changes the storage engine where the database has them enabled": {
+			from: stagestest.AnotherEngine, given: func(s *plan.Snapshot) {
+				s.Database.Status.Cluster.Configuration.StorageMigrationType = new("gradual")
+			},
+			does: []string{"run configure double ssd-rocksdb-v1 usable_regions=1 logs=3 resolvers=1 log_routers=-1 remote_logs=-1 proxies=3 regions=[]"},
+		},
+		"changes other settings while migrations are disabled": {
+			from: stagestest.HealthyCluster, given: func(s *plan.Snapshot) {
+				differs(s)
+				s.Database.Status.Cluster.Configuration.StorageMigrationType = new("disabled")
+			},
+			does: []string{changeLogs},
+		},
 		"creates a database that was never configured": {from: stagestest.Unconfigured, does: []string{create}},
 		"never creates one on a status that records a configured one": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) { s.Cluster.Status.Configured = true },
