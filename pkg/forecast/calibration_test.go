@@ -159,7 +159,7 @@ func lives(t *testing.T, w *sim.Cluster, list []plan.Stage) fact {
 		case idle > 3*time.Hour:
 			f.end = planned.ForecastWaiting
 		default:
-			w.Tick(max(min(max(end.RetryAfter, end.TidyAfter()), 15*time.Second), 5*time.Second))
+			w.Tick(pause(end, acted == w.Now()))
 		}
 	}
 	if f.seconds = essential; essential < 0 {

@@ -230,6 +230,9 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 // interval is the time until the next pass, as for the passes of a command. It grows while nothing
 // happens, which costs precision and saves time.
 func (p *player) interval(done reconcile.PassDone) time.Duration {
+	if p.record.changed { // passes follow what changes because of their actions
+		return shortestInterval
+	}
 	due := max(done.RetryAfter, done.TidyAfter())
 	interval := max(min(due, longestInterval), shortestInterval)
 	const part = 4 // of the time without an action: the end of a long wait is observed a little late

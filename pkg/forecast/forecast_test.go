@@ -39,13 +39,15 @@ func clusterOf(edit func(*v1beta2.FoundationDBCluster)) *v1beta2.FoundationDBClu
 // happens runs passes until nothing is left, and returns what they did by stage and kind.
 func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 	t.Helper()
-	done := map[string]int{}
+	done, acted := map[string]int{}, false
 	report := func(e reconcile.Event) {
 		if a, ok := e.(reconcile.ActionDone); ok && a.Err == nil && !plan.Records(a.Action) {
 			done[string(a.Stage)+" "+plan.KindOf(a.Action)]++
+			acted = true
 		}
 	}
 	for range 400 {
+		acted = false
 		p := reconcile.Pass{Stages: list, Observer: w, Actor: w, Report: report, Seed: 42}
 		end, err := p.Run(t.Context())
 		if err != nil {
@@ -54,10 +56,19 @@ func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 		if end.Settled() {
 			return done
 		}
-		w.Tick(max(min(max(end.RetryAfter, end.TidyAfter()), 15*time.Second), 5*time.Second))
+		w.Tick(pause(end, acted))
 	}
 	t.Fatal("no end")
 	return nil
+}
+
+// pause is the time until a command begins the next pass: soon after actions, whose effects it follows.
+func pause(end reconcile.PassDone, acted bool) time.Duration {
+	const shortest, longest = 5 * time.Second, 15 * time.Second
+	if acted {
+		return shortest
+	}
+	return max(min(max(end.RetryAfter, end.TidyAfter()), longest), shortest)
 }
 
 func observed(t *testing.T, w *sim.Cluster) plan.Snapshot {
