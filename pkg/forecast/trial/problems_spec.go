@@ -123,6 +123,7 @@ var resourceProblems = []problem{
 	{"resource-status-lost", "the record's status is lost", 1, noGroup, func(h *History, _ *rand.Rand) {
 		if h.w.ConfigMap != nil && h.exists() && h.truth().complete {
 			h.logf("the record's status is lost")
+			delete(h.records, h.w) // what is recorded next is recorded again because of this
 			h.w.Resource.Status = v1beta2.FoundationDBClusterStatus{}
 		}
 	}},

@@ -40,6 +40,9 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"a pod that never started holds up no upgrade":                         3543298,
 		"an exclusion waits for what the pass before took down":                258,
 		"an exclusion waits for the new pod of a group that was long missing":  6502316,
+		"an exclusion waits for what ended while the database was not seen":    6523922,
+		"what ended while the database was not seen is no failed group yet":    6521075,
+		"what is recorded again after its loss is no loop":                     6521622,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -82,17 +83,33 @@ func NewStatus(s plan.Snapshot) (v1beta2.FoundationDBClusterStatus, error) {
 	// The working copy: later results, such as desired pod specs, depend on the version and the
 	// addresses in the status.
 	s.Cluster = s.Cluster.DeepCopy()
+	unseen := !s.Cluster.Status.Health.Available && s.Database.Available()
 	s.Cluster.Status = startingStatus(s.Cluster)
 	recordDatabase(&s)
 	recordDenyList(&s)
 	if err := recordGroups(&s); err != nil {
 		return v1beta2.FoundationDBClusterStatus{}, err
 	}
+	if unseen {
+		countFromNow(s.Groups(), s.Now)
+	}
 	if err := recordObjects(&s); err != nil {
 		return v1beta2.FoundationDBClusterStatus{}, err
 	}
 	Gaps(s).ApplyTo(&s.Cluster.Status)
 	return s.Cluster.Status, nil
+}
+
+// countFromNow begins again to count for how long processes are missing, in the first look at the database after one that showed
+// nothing: they may have reported in between, and ended a moment ago. Pods are seen all the time.
+func countFromNow(groups []*v1beta2.ProcessGroupStatus, now time.Time) {
+	for _, g := range groups {
+		for _, c := range g.ProcessGroupConditions {
+			if c.Type == v1beta2.ConditionMissingProcesses {
+				c.Timestamp = now.Unix()
+			}
+		}
+	}
 }
 
 // startingStatus keeps what cannot be observed: the process groups, the connection string, the

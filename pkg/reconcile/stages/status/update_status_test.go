@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +45,36 @@ func TestAnUnreachableDatabaseChangesOnlyTheStatusHealth(t *testing.T) {
 			want.Health.Available, want.Health.Healthy = false, false
 			if diff := cmp.Diff(want, statusOf(t, s)); diff != "" {
 				t.Errorf("status (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Nobody knows whether a process that was missing before the database was out of sight reported meanwhile, and ended a moment ago.
+func TestHowLongProcessesAreMissingCountsFromTheFirstLookAfterTheDatabaseWasUnseen(t *testing.T) {
+	const missing = v1beta2.ConditionMissingProcesses
+	for name, tc := range map[string]struct {
+		seen  bool // by the pass before
+		given func(*plan.Snapshot)
+		age   time.Duration
+	}{
+		"it was seen all the time":   {seen: true, age: time.Hour},
+		"it was not seen before":     {},
+		"it is not seen now either":  {given: func(s *plan.Snapshot) { s.Database = plan.DatabaseFacts{Unreachable: "timed out"} }, age: time.Hour},
+		"only its document is whole": {given: func(s *plan.Snapshot) { s.Database.Status.Client.DatabaseStatus.Available = false }, age: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := stagestest.HealthyCluster(t)
+			g := s.Groups()[0]
+			s.Cluster.Status.Health.Available = tc.seen
+			g.SetCondition(missing, s.Now.Add(-time.Hour))
+			stagestest.DropProcess(&s, g)
+			if tc.given != nil {
+				tc.given(&s)
+			}
+			status := statusOf(t, s)
+			if since, holds := status.ProcessGroups[0].Condition(missing); !holds || !since.Equal(s.Now.Add(-tc.age)) {
+				t.Errorf("missing %t since %s, now %s", holds, since, s.Now)
 			}
 		})
 	}
