@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -36,6 +37,7 @@ func TestAnActionOfTheDatabaseThatSitesPlanAlikeIsNamedOnce(t *testing.T) {
 	g.Cluster = g.Sites["dc1"].Cluster
 	for _, site := range g.Sites {
 		site.Cluster.Resource.Spec.DatabaseConfiguration.StorageEngine = "ssd-redwood-1"
+		site.Cluster.Resource.Spec.DatabaseConfiguration.StorageMigrationType = new(v1beta2.StorageMigrationAggressive)
 		site.Cluster.Resource.Generation++
 		site.Cluster.Tick(commandstest.SleepsMost * 20)
 	}
