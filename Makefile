@@ -229,6 +229,10 @@ test-helm: ## Render and lint the Helm chart with Helm's own packages, and compa
 calibrate: ## Compare forecasts with what happens, and write the table of docs/performance.md
 	CGO_ENABLED=0 go test -count=1 -run TestNineOfTenForecastsAreWithinTheirRanges ./pkg/forecast -calibrate
 
+.PHONY: calibrate-sandbox
+calibrate-sandbox: build build-sandbox ## Compare forecasts with what happens in a sandbox, with the model or real programs: [FDB_BIN=VERSION=DIR[,VERSION=DIR]] [AT_ONCE=8]
+	CALIBRATE=1 go test -count=1 -timeout 3h -parallel $(or $(AT_ONCE),8) -v -run TestForecastsHoldInASandbox ./test/realdb
+
 .PHONY: test-pipelines
 test-pipelines: ## Run the manifests of pipelines with an API of GitHub on loopback (needs curl and jq)
 	cd test/pipelines && go test -count=1 ./...

@@ -15,6 +15,16 @@ import (
 // and no journey needs one of those.
 const limit = 8 * time.Minute
 
+// calibrationLimit is the same for an upgrade in one command.
+const calibrationLimit = time.Hour
+
+func limitOf() time.Duration {
+	if calibrating() {
+		return calibrationLimit
+	}
+	return limit
+}
+
 // result is what a program left behind.
 type result struct {
 	stdout, stderr string
@@ -24,7 +34,7 @@ type result struct {
 // run runs a program of the build, and fails the test if it does not end.
 func run(t *test, stdin, program string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), limitOf())
 	defer cancel()
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, program), args...)

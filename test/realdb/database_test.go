@@ -23,6 +23,7 @@ type document struct {
 		DatabaseStatus struct{ Available, Healthy bool } `json:"database_status"`
 	}
 	Cluster struct {
+		Generation      int
 		Processes       map[string]process
 		RecoveryState   struct{ Name string } `json:"recovery_state"`
 		MaintenanceZone string                `json:"maintenance_zone"`

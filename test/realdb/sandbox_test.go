@@ -36,8 +36,11 @@ func startSandbox() (*sandbox, error) {
 		return nil, err
 	}
 	s := &sandbox{dir: dir}
-	args := []string{"up", "--dir", s.dir, "--nodes", "7", "--zones", "7", "--detach"}
+	args := []string{"up", "--dir", s.dir, "--nodes", "7", "--zones", "7", "--node-pods", "250", "--detach"}
 	for _, g := range given {
+		if g.Dir == "" {
+			continue
+		}
 		args = append(args, "--fdb-bin-dir", g.Version+"="+g.Dir)
 	}
 	for _, command := range [][]string{
