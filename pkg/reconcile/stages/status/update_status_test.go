@@ -50,7 +50,7 @@ func TestAnUnreachableDatabaseChangesOnlyTheStatusHealth(t *testing.T) {
 	}
 }
 
-// Nobody knows whether a process that was missing before the database was out of sight reported meanwhile, and ended a moment ago.
+// A process that was missing before the database was out of sight may have reported meanwhile, and ended a moment ago.
 func TestHowLongProcessesAreMissingCountsFromTheFirstLookAfterTheDatabaseWasUnseen(t *testing.T) {
 	const missing = v1beta2.ConditionMissingProcesses
 	for name, tc := range map[string]struct {
