@@ -159,7 +159,7 @@ func lives(t *testing.T, w *sim.Cluster, list []plan.Stage) fact {
 		case idle > 3*time.Hour:
 			f.end = planned.ForecastWaiting
 		default:
-			w.Tick(pause(end, acted == w.Now()))
+			w.Tick(pause(end, acted.Equal(w.Now())))
 		}
 	}
 	if f.seconds = essential; essential < 0 {

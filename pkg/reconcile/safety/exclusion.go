@@ -71,29 +71,36 @@ func exclusionRoom(s plan.Snapshot, class v1beta2.ProcessClass, ongoing int) (le
 		if g.ProcessClass != class || g.IsRemovable() {
 			continue
 		}
-		since, missing := missingSince(g)
-		if missing && s.Now.Sub(since) < missingLimit && neverReported(g) {
-			return nil, fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingLimit)
-		}
-		if missing && s.Now.Sub(since) < missingLimit {
-			return nil, fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
-		}
-		// Its condition follows, or is of the pod before this one.
-		if isNotReporting(s, g) && (justCreatedPod(s, g) || !missing && justStartedPod(s, g)) {
-			return nil, fmt.Sprintf("%s does not report, and its pod started less than %s ago", g.ProcessGroupID, missingLimit)
+		if why := mayReport(s, g); why != "" {
+			return nil, why
 		}
 		// A group that should stay and was excluded by other means receives no data, even
 		// while only the exclusions themselves show that. One that is marked is among those that
 		// drain, unless the spec keeps it: then it counts in neither.
 		stays := !g.IsMarkedForRemoval() || s.Cluster.KeepsFromReplacement(g.ProcessGroupID)
 		excluded := stays && (g.HasCondition(v1beta2.ConditionProcessIsMarkedAsExcluded) || Excluded(s, g))
-		if !missing && !excluded && len(reportingOf(s, g)) > 0 {
+		if _, missing := missingSince(g); !missing && !excluded && len(reportingOf(s, g)) > 0 {
 			valid++
 		}
 	}
 	tolerance, desired := s.Cluster.FaultTolerance(), max(s.Cluster.DesiredProcessCounts()[class], 0)
 	n := valid + tolerance - desired - ongoing
 	return &n, fmt.Sprintf("%d up + %d tolerated − %d desired − %d draining = %d", valid, tolerance, desired, ongoing, n)
+}
+
+// mayReport returns why a group that does not report may do so any moment; empty otherwise.
+func mayReport(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) string {
+	since, missing := missingSince(g)
+	recently := missing && s.Now.Sub(since) < missingLimit
+	switch {
+	case recently && neverReported(g):
+		return fmt.Sprintf("%s was just created and has not reported yet; waiting up to %s", g.ProcessGroupID, missingLimit)
+	case recently:
+		return fmt.Sprintf("%s, may report again within %s", describeMissing(s, g, since), missingLimit)
+	case isNotReporting(s, g) && (justCreatedPod(s, g) || !missing && justStartedPod(s, g)): // its condition follows, or is of the pod before
+		return fmt.Sprintf("%s does not report, and its pod started less than %s ago", g.ProcessGroupID, missingLimit)
+	}
+	return ""
 }
 
 // neverReported reports whether no process of a group has ever reported: its fault domain is set
