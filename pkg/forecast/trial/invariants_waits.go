@@ -2,12 +2,15 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
 
 // The documented waits, written out: with the constants of the stages a wrong constant would be right.
@@ -136,6 +139,14 @@ func (h *History) noteDepartures(d *deed) {
 	}
 }
 
+// leavesToUser reports whether the last pass named the process group of a pod as one that a user has to replace.
+func (h *History) leavesToUser(w *sim.Cluster, pod string) bool {
+	return slices.ContainsFunc(h.going[w], func(id v1beta2.ProcessGroupID) bool {
+		g := w.Resource.ProcessGroup(id)
+		return g != nil && g.PodName(w.Resource) == pod
+	})
+}
+
 // doesNotComeBack judges what went down by our hand once all troubles are over: processes with a cluster file whose
 // coordinators all moved meanwhile, and pods that no node takes, stay away.
 func doesNotComeBack(h *History, _ *deed) string {
@@ -145,7 +156,7 @@ func doesNotComeBack(h *History, _ *deed) string {
 		case w != h.w, wasUpgraded(w): // one that did not start before an upgrade waits for its replacement
 		case h.answers(pod), h.leaves(pod), w.Broken[pod]:
 			delete(h.departed, pod)
-		case !h.calm:
+		case !h.calm, h.leavesToUser(w, pod):
 			h.departed[pod] = departure{h.w.Now(), h.passes}
 		case h.w.Now().Sub(left.at) > backWithin && h.passes-left.passes >= backWithinPasses*len(h.clusters) && !h.truth().shutOut[pod]:
 			return fmt.Sprintf("%s has been away for %s, and in passes %d", pod, h.w.Now().Sub(left.at), h.passes-left.passes)

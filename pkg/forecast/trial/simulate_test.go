@@ -43,6 +43,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"an exclusion waits for what ended while the database was not seen":    6523922,
 		"what ended while the database was not seen is no failed group yet":    6521075,
 		"what is recorded again after its loss is no loop":                     6521622,
+		"what a pass leaves to a user stays away until then":                   6533545,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
