@@ -119,9 +119,8 @@ func LongMissing(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 // container started too short a time ago to have reported.
 func justStartedPod(s plan.Snapshot, g *v1beta2.ProcessGroupStatus) bool {
 	pod := s.Pod(g)
-	young := func(at time.Time) bool { return s.Now.Sub(at) < missingLimit }
-	return pod == nil || young(pod.CreationTimestamp.Time) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
-		return c.State.Running != nil && young(c.State.Running.StartedAt.Time)
+	return pod == nil || justCreatedPod(s, g) || slices.ContainsFunc(mainContainers(pod), func(c corev1.ContainerStatus) bool {
+		return c.State.Running != nil && s.Now.Sub(c.State.Running.StartedAt.Time) < missingLimit
 	})
 }
 
