@@ -265,18 +265,25 @@ type changes struct {
 	tried    bool
 }
 
-// newChanges begins to keep an fdbcli open, if the command waits and the session can.
-func newChanges(p *Passes) (c *changes, stop func()) {
-	c = &changes{env: p.Env, notifier: session.NewChangeNotifier(), read: map[plan.Facet][]client.Object{}}
-	closeSession := func() {}
-	if poller, can := p.Session.(session.DatabasePoller); can && p.Wait {
-		c.poller, closeSession = poller, poller.KeepOpen()
+// newChanges returns what sees changes and reports them to a notifier. It neither watches nor polls yet.
+func newChanges(env *session.Env, n *session.ChangeNotifier) *changes {
+	return &changes{env: env, notifier: n, read: map[plan.Facet][]client.Object{}}
+}
+
+// keepOpen keeps an fdbcli open, if the session can, until the returned function is called.
+func (c *changes) keepOpen(s session.Session) (end func()) {
+	poller, can := s.(session.DatabasePoller)
+	if !can {
+		return func() {}
 	}
-	return c, func() {
-		if c.follower != nil {
-			c.follower.Stop()
-		}
-		closeSession()
+	c.poller = poller
+	return poller.KeepOpen()
+}
+
+// stop ends the watches, where there are some.
+func (c *changes) stop() {
+	if c.follower != nil {
+		c.follower.Stop()
 	}
 }
 
@@ -299,6 +306,9 @@ func (c *changes) report(e reconcile.Event) {
 	}
 	if o.Facets&plan.Volumes != 0 {
 		c.read[plan.Volumes] = objectsOf(o.Snapshot.Volumes)
+	}
+	if o.Facets&plan.Services != 0 {
+		c.read[plan.Services] = objectsOf(o.Snapshot.Services)
 	}
 }
 
@@ -340,15 +350,28 @@ func (c *changes) follow(ctx context.Context) {
 		return
 	}
 	c.follower = follower
+	c.followSince(ctx, follower)
+}
+
+// followSince has watches begin with what passes have read: a change since then is reported.
+func (c *changes) followSince(ctx context.Context, f session.Follower) {
 	for facet, read := range c.read {
-		c.follower.Since(facet, read)
+		f.Since(facet, read)
 	}
-	c.follower.Follow(ctx, c.resource)
+	f.Follow(ctx, c.resource)
 }
 
 // pollShare is how many times longer than a poll took the pause after it is at least: of a database with a thousand
 // processes, a document takes part of a second.
 const pollShare = 5
+
+// polls returns what polls the database during a wait; nil where that is not possible.
+func (c *changes) polls() func(context.Context) (after time.Duration) {
+	if c.poller == nil {
+		return nil
+	}
+	return c.poll
+}
 
 // poll compares the database with what the last pass has read, and reports a change. Without an answer it ends: the
 // next pass reads in another way.
@@ -376,9 +399,7 @@ func (p *pacing) wait(ctx context.Context, d time.Duration, reason string) error
 	wakeup := session.Wakeup{
 		Due: alarm.Due, News: p.changes.notifier.Ready,
 		OnNews: func() { alarm.Changed(p.Env.Clock.Now(), p.changes.notifier.Take()&plan.ClusterResource != 0) },
-	}
-	if p.changes.poller != nil {
-		wakeup.Poll = p.changes.poll
+		Poll:   p.changes.polls(),
 	}
 	return p.Env.Waiting().PauseUntil(ctx, wakeup, reason)
 }

@@ -104,9 +104,11 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
-	var stop func()
-	p.changes, stop = newChanges(p)
-	defer func() { stop(); p.out.Progress.End() }()
+	p.changes = newChanges(p.Env, session.NewChangeNotifier())
+	if p.Wait {
+		defer p.changes.keepOpen(p.Session)()
+	}
+	defer func() { p.changes.stop(); p.out.Progress.End() }()
 	return alone(p).all(ctx)
 }
 
@@ -227,7 +229,7 @@ func (p *Passes) once(ctx context.Context) error {
 	defer end()
 	beat := &session.Heartbeat{Env: p.Env}
 	defer beat.Start()()
-	pass := p.pass(all(p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes, p.changes.report))
+	pass := p.pass(all(p.changes.report, p.report, p.why.Report, beat.Report, p.audit.report(ctx), p.printPause(), p.Approved.Carried, p.notes))
 	actor := reconcile.Actor(p.Session)
 	if p.sites != nil {
 		actor = inCommon{p.Session, p}

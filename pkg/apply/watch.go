@@ -57,6 +57,7 @@ func watchPasses(ctx context.Context, w *watching) error {
 		return exit.Usagef("--dry-run conflicts with --watch")
 	}
 	w.pace, w.notifier = &pace.Pace{Interval: w.Interval, Resync: w.Resync}, session.NewChangeNotifier()
+	w.changes = newChanges(w.Env, w.notifier)
 	w.telemetry = w.Telemetry(w.Key, w.Env.Clock.Now)
 	if err := w.agree(ctx); err != nil {
 		return exit.CauseOf(ctx, err)
@@ -123,7 +124,8 @@ func (w *watching) prepare(ctx context.Context) (stop func(), err error) {
 		endDumps()
 		return nil, err
 	}
-	return func() { w.follows.Stop(); endMetrics(); endDumps() }, nil
+	closeReads := w.changes.keepOpen(w.Session)
+	return func() { w.follows.Stop(); closeReads(); endMetrics(); endDumps() }, nil
 }
 
 // dumps begins to write dumps, if the flags ask for that.
@@ -173,7 +175,7 @@ func (w *watching) followResource(ctx context.Context) func(reconcile.Event) {
 	return func(e reconcile.Event) {
 		if o, ok := e.(reconcile.Observed); ok && o.Facets&plan.ClusterResource != 0 && o.Snapshot.Cluster != nil {
 			w.cluster.Store(o.Snapshot.Cluster.UID)
-			w.follows.Follow(ctx, o.Snapshot.Cluster)
+			w.changes.followSince(ctx, w.follows)
 		}
 	}
 }
@@ -248,32 +250,27 @@ func (w *watching) wait(ctx context.Context, r pace.Wait) error {
 		w.telemetry.Wait(alarm.Due())
 	}
 	w.out.Document(inspect.NewWaitStarted(w.count, w.ending, w.reason(), r, w.Env.Clock.Now()))
-	for {
-		due := alarm.Due()
-		woken, err := w.doze(ctx, due.Sub(w.Env.Clock.Now()))
-		if err != nil {
-			return err
-		}
-		if !woken {
-			w.out.Document(inspect.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
-			return nil
-		}
-		alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.ClusterResource|plan.Backup|plan.Restore) != 0)
+	err := w.Env.Waiting().PauseUntil(ctx, session.Wakeup{
+		Due: alarm.Due, News: w.notifier.Ready,
+		OnNews: func() {
+			alarm.Changed(w.Env.Clock.Now(), w.notifier.Take()&(plan.ClusterResource|plan.Backup|plan.Restore) != 0)
+		},
+		Poll: w.polls(),
+	}, "")
+	if err != nil {
+		return err
 	}
+	w.out.Document(inspect.NewWaitEnded(w.count, alarm.Woken(), w.notifier.Facets()))
+	return nil
 }
 
-// doze waits for d, or for a change.
-func (w *watching) doze(ctx context.Context, d time.Duration) (woken bool, err error) {
-	timer := w.Env.Clock.NewTimer(max(0, d))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false, exit.CauseOf(ctx, ctx.Err())
-	case <-w.notifier.Ready:
-		return true, nil
-	case <-timer.C():
-		return false, nil
+// polls returns what polls the database during the wait: only while the last pass waits for something. A watch that has
+// nothing to do lasts for weeks, and its resync is often enough.
+func (w *watching) polls() func(context.Context) (after time.Duration) {
+	if w.ending != pace.Waiting {
+		return nil
 	}
+	return w.changes.polls()
 }
 
 // Telemetry counts what a watch does, and serves that.

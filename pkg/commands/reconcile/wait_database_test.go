@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
@@ -67,5 +68,43 @@ func TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor(t *testing.T) {
 	}
 	if _, polls := replace(t, true); polls > 0 {
 		t.Errorf("a command that does not wait polls %d times", polls)
+	}
+}
+
+// TestAWatchPollsTheDatabaseOnlyWhileItWaits replaces a process group. What a wait is for is seen by polls; a watch with
+// nothing to do lasts for weeks, and reads the database after its resync interval alone.
+func TestAWatchPollsTheDatabaseOnlyWhileItWaits(t *testing.T) {
+	replace := func(t *testing.T, answers bool) (took time.Duration) {
+		t.Helper()
+		w := &commandstest.Watched{Given: commandstest.Roomy(t)}
+		w.Cluster.Tick(time.Hour)
+		open, polls, idle := 0, 0, 0
+		w.Connect = func() (session.Session, error) {
+			return polled{commandstest.Simulated{Cluster: w.Cluster, G: w.Given}, answers, &open, &polls}, nil
+		}
+		var began time.Time
+		w.Steps = []func(){
+			func() {
+				idle = polls
+				began = w.Cluster.Now()
+				w.Cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(w.Storage()[0])).MarkForRemoval(began)
+				w.Ring(plan.ClusterResource)
+			},
+			func() { took = w.Cluster.Now().Sub(began) },
+		}
+		if code := w.Run("--yes"); code != exit.ExitDone {
+			t.Fatalf("exit code %d: %s%s", code, &w.Out, &w.Err)
+		}
+		if idle > 0 || polls == 0 || open != 0 {
+			t.Errorf("it polls %d times with nothing to do, %d times in all; %d fdbcli are left open", idle, polls, open)
+		}
+		if f := w.Follower; len(f.Known[plan.Pods]) == 0 || len(f.Known[plan.Services]) == 0 || len(f.Known[plan.ClusterResource]) != 1 {
+			t.Errorf("the watch begins without what the pass has read: %v", f.Known)
+		}
+		return took
+	}
+	seen, unseen := replace(t, true), replace(t, false)
+	if t.Logf("%s with polls, %s without an answer", seen, unseen); seen > unseen*3/4 {
+		t.Errorf("it took %s with polls, and %s without", seen, unseen)
 	}
 }
