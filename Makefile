@@ -15,8 +15,8 @@ export CGO_ENABLED := $(or $(CGO_ENABLED),0)
 E2E_PARALLEL ?= $(shell echo $$((6 * $$(nproc))))
 TOOL       := go tool -modfile=tools/go.mod
 # All tests run without vet: it would analyze the whole of Kubernetes again. Lint runs it once.
-# Limits are for what hangs, and nothing that a busy machine meets. PACKAGE and RUN select tests of a part: make test-unit PACKAGE=./pkg/fdb RUN='^TestX$'
-GO_TEST    := go test -vet=off $(GO_TEST_FLAGS) $(if $(RUN),-count=1 -run '$(value RUN)')
+# The limit is for what hangs, and nothing that a busy machine meets. PACKAGE and RUN select tests of a part: make test-unit PACKAGE=./pkg/fdb RUN='^TestX$'
+GO_TEST    := go test -vet=off -timeout 6h $(GO_TEST_FLAGS) $(if $(RUN),-count=1 -run '$(value RUN)')
 
 PLUGIN_LDFLAGS  := -s -w -X github.com/kubectl-fdb/kubectl-fdb/pkg/session.Version=$(VERSION)
 # Without this an in-process API server calls itself v0.0.0 and kubectl refuses to talk to it.
@@ -83,12 +83,12 @@ PLUGIN_TESTS := ./api/... ./cmd/... ./docs/... ./hack/... ./internal/fdbsim/... 
 
 .PHONY: test-unit
 test-unit: ## Unit, golden, property and fuzz-seed tests of the plugin
-	GOGC=400 $(GO_TEST) -timeout 4h $(or $(PACKAGE),$(PLUGIN_TESTS))
+	GOGC=400 $(GO_TEST) $(or $(PACKAGE),$(PLUGIN_TESTS))
 	$(if $(PACKAGE),,$(GO_TEST) -run $(RECORDED_CONFORMANCE) ./test/conformance)
 
 .PHONY: test-quick
 test-quick: ## The plugin's tests without sandbox and with fewer random histories (under 3 minutes)
-	GOGC=400 $(GO_TEST) -timeout 4h -short $(PLUGIN_TESTS)
+	GOGC=400 $(GO_TEST) -short $(PLUGIN_TESTS)
 	$(GO_TEST) -run $(RECORDED_CONFORMANCE) ./test/conformance
 
 .PHONY: check
@@ -125,7 +125,7 @@ test-e2e: build-tests test-e2e-built ## End-to-end tests: the built binary again
 
 .PHONY: test-e2e-built
 test-e2e-built:
-	$(GO_TEST) -count=1 -timeout 4h -parallel $(E2E_PARALLEL) $(or $(PACKAGE),./test/e2e/...)
+	$(GO_TEST) -count=1 -parallel $(E2E_PARALLEL) $(or $(PACKAGE),./test/e2e/...)
 
 # `go test` prints skipped tests only with -v, so tests that cannot run everywhere are named here.
 .PHONY: not-run
@@ -144,29 +144,29 @@ not-run:
 .PHONY: test-real-native
 test-real-native: ## The same through the native transport (needs gcc and FoundationDB's client package)
 	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
-	CGO_ENABLED=1 FDB_CONFORMANCE=scratch go test -count=1 -tags fdb_native -run '^TestRealNativeConforms$$' -v ./pkg/fdb/admin
+	CGO_ENABLED=1 FDB_CONFORMANCE=scratch $(GO_TEST) -count=1 -tags fdb_native -run '^TestRealNativeConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: test-real
 test-real: ## Journeys on real FoundationDB programs in the sandbox: make test-real FDB_BIN=VERSION=DIR[,VERSION=DIR] [RUN=NAME[,NAME]] [JOBS=4]
 	@: "$${FDB_BIN:?needs directories with fdbserver and fdbcli: FDB_BIN=VERSION=DIR[,VERSION=DIR]}"
 	@$(MAKE) build build-sandbox
-	go test -count=1 -timeout 5h -v ./test/realdb
+	$(GO_TEST) -count=1 -v ./test/realdb
 
 .PHONY: conformance-real
 conformance-real: ## Conformance on a real, empty database (FDB_CLUSTER_FILE; fdbcli in PATH or FDBCLI)
 	@: "$${FDB_CLUSTER_FILE:?names the cluster file of a database that may be changed at will}"
 	@command -v "$${FDBCLI:-fdbcli}" >/dev/null || { echo "no fdbcli: put it into PATH or name it in FDBCLI" >&2; exit 1; }
-	FDB_CONFORMANCE=scratch go test -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
+	FDB_CONFORMANCE=scratch $(GO_TEST) -count=1 -run '^TestRealDatabaseConforms$$' -v ./pkg/fdb/admin
 
 .PHONY: conformance
 conformance: ## Compare the model with a real database, command by command: make conformance FDB_BIN=VERSION=DIR [THEMES=NAME[,NAME]] [RECORD=1]
 	@: "$${FDB_BIN:?must be VERSION=DIR, where DIR has fdbserver, fdbcli, fdbbackup and fdbrestore of this version}"
-	go test -count=1 -timeout 60m -v ./test/conformance
+	$(GO_TEST) -count=1 -v ./test/conformance
 
 .PHONY: simulate
 simulate: ## Random histories of clusters and of backups over the model: make simulate SEEDS=500 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/forecast/trial
-	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -timeout 4h -run RandomHistories ./pkg/reconcile/live
+	GOGC=800 SEEDS=$(or $(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -run RandomHistories ./pkg/forecast/trial
+	GOGC=800 SEEDS=$(or $(BACKUP_SEEDS),$(SEEDS),500) START=$(or $(START),1) $(GO_TEST) -count=1 -run RandomHistories ./pkg/reconcile/live
 
 # One history alone: make exhaust OPERATIONS=grow ONLY=NAME, as a failure prints it; FAULTS=CODE,CODE plays some of them; EVERY=40 plays a fortieth of them, and FROM=N begins
 # at another one. PAIRS=40 plays a fortieth of the second faults that come after each; those of a commit go on where they were interrupted.
@@ -178,7 +178,7 @@ exhaust: ## Each single fault at each step of operations over the model: make ex
 
 .PHONY: disasters
 disasters: ## Seeded losses over the model, so many of each of seven kinds: make disasters SEEDS=250 START=1
-	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) go test -count=1 -timeout 4h -v -run SeededDisasters ./pkg/recovery/execute
+	GOGC=800 SEEDS=$(or $(SEEDS),250) START=$(or $(START),1) $(GO_TEST) -count=1 -v -run SeededDisasters ./pkg/recovery/execute
 
 .PHONY: mutants
 mutants: ## List random changes of packages that decide or recover that no test notices: make mutants N=100 SEED=1 PKG=pkg/reconcile/safety
@@ -186,9 +186,9 @@ mutants: ## List random changes of packages that decide or recover that no test 
 
 .PHONY: bench
 bench: build build-sandbox ## Measure what docs/performance.md promises, as ratios within one run (minutes)
-	go test -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
-	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./pkg/forecast
-	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./test/bench
+	$(GO_TEST) -run '^$$' -bench . ./internal/fdbsim ./pkg/fdb ./pkg/inspect ./pkg/reconcile/stages ./pkg/ui/tui
+	$(GO_TEST) -run '^$$' -bench . -benchtime 1x ./pkg/forecast
+	$(GO_TEST) -run '^$$' -bench . -benchtime 1x ./test/bench
 
 # GoReleaser and the generator of bills of materials, in a module of their own: both have more
 # dependencies than all the rest.
@@ -217,25 +217,25 @@ release-image: ## Write the container image of the binaries in dist/ into dist/i
 # Without vet: it would analyze all of Prometheus, Flux and Helm.
 .PHONY: test-release
 test-release: release-tools ## What a release contains, built twice and compared; Krew, Argo CD, Flux, Prometheus, pipelines and shells with their own libraries (half an hour)
-	cd test/helm && go test -vet=off -count=1 ./...
-	cd test/pipelines && go test -vet=off -count=1 ./...
-	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" go test -vet=off -count=1 -timeout 90m ./...
+	cd test/helm && $(GO_TEST) -count=1 ./...
+	cd test/pipelines && $(GO_TEST) -count=1 ./...
+	cd test/release && PATH="$(CURDIR)/$(RELEASE_TOOLS):$$PATH" $(GO_TEST) -count=1 ./...
 
 .PHONY: test-helm
 test-helm: ## Render and lint the Helm chart with Helm's own packages, and compare it with the Kustomize overlays
-	cd test/helm && go test -count=1 ./...
+	cd test/helm && $(GO_TEST) -count=1 ./...
 
 .PHONY: calibrate
 calibrate: ## Compare forecasts with what happens, and write the table of docs/performance.md
-	CGO_ENABLED=0 go test -count=1 -run TestNineOfTenForecastsAreWithinTheirRanges ./pkg/forecast -calibrate
+	CGO_ENABLED=0 $(GO_TEST) -count=1 -run TestNineOfTenForecastsAreWithinTheirRanges ./pkg/forecast -calibrate
 
 .PHONY: calibrate-sandbox
 calibrate-sandbox: build build-sandbox ## Compare forecasts with what happens in a sandbox, with the model or real programs: [FDB_BIN=VERSION=DIR[,VERSION=DIR]] [AT_ONCE=8]
-	CALIBRATE=1 go test -count=1 -timeout 3h -parallel $(or $(AT_ONCE),8) -v -run TestForecastsHoldInASandbox ./test/realdb
+	CALIBRATE=1 $(GO_TEST) -count=1 -parallel $(or $(AT_ONCE),8) -v -run TestForecastsHoldInASandbox ./test/realdb
 
 .PHONY: test-pipelines
 test-pipelines: ## Run the manifests of pipelines with an API of GitHub on loopback (needs curl and jq)
-	cd test/pipelines && go test -count=1 ./...
+	cd test/pipelines && $(GO_TEST) -count=1 ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for 30 s each

@@ -76,3 +76,19 @@ func TestTheDemoWaitsForADefinitionWithoutConditions(t *testing.T) {
 		t.Errorf("%v: kubectl was called with %q", err, calls)
 	}
 }
+
+// A test target that has go's own limit of ten minutes fails on a machine that is busy with something else.
+func TestEveryTestTargetHasTheLimitForWhatHangs(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := "\nGO_TEST    := go test -vet=off -timeout 6h "; !strings.Contains(string(makefile), limit) {
+		t.Errorf("the Makefile has no line that begins with %q", limit)
+	}
+	for i, line := range strings.Split(string(makefile), "\n") {
+		if strings.HasPrefix(line, "\t") && strings.Contains(line, "go test ") {
+			t.Errorf("line %d of the Makefile calls go test without the limit of GO_TEST: %s", i+1, line)
+		}
+	}
+}

@@ -73,7 +73,7 @@ func anything(r *rand.Rand, lines []Entry) tea.Msg {
 func TestRandomInputNeverBreaksTheDashboardLayout(t *testing.T) {
 	seeds := uint64(20)
 	if testing.Short() {
-		seeds = 5
+		seeds = 3
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
