@@ -103,6 +103,9 @@ func planUnknowns(v planned.PlanView) (all []string) {
 	if v.Proposed != nil && v.Proposed.AdmissionUnknown {
 		all = append(all, "what the API server would store was not read: its defaults, conversions and refusals are not in this plan")
 	}
+	if v.Proposed != nil && len(v.Proposed.Assumed) > 0 {
+		all = append(all, "what the API server makes of "+phrase.List(planned.AssumedWords(v.Proposed.Assumed))+", which it does not have yet: the plan assumes the manifests to be stored together")
+	}
 	if f := v.Forecast; f != nil && f.Unavailable != nil {
 		all = append(all, "what passes do after the next one: "+noForecastWords(f.Unavailable))
 	} else if f != nil && f.Assumed.NodesUnread != "" && f.Totals.PodsCreated > 0 {

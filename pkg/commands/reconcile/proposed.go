@@ -112,7 +112,8 @@ func (f *proposedFlags) changes(ctx context.Context, o apply.ReconcileOptions, e
 		return nil, err
 	}
 	if len(others) > 0 {
-		env.Logf("not planned: %s (%s)", phrase.Count(len(others), "other object"), phrase.List(others))
+		p.Beside = proposal.NewBeside(others)
+		env.Logf("not planned: %s (%s)", phrase.Count(len(others), "other object"), phrase.List(proposal.Titles(others)))
 	}
 	if manifests, err = f.selected(manifests, o, env, args); err != nil {
 		return nil, err

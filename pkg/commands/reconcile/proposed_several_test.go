@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
@@ -394,5 +396,38 @@ func TestAPlanOfANewResourceHasOneDigestAndIsCarriedOut(t *testing.T) {
 				t.Errorf("exit code %d: %s%s", code, &v.Out, &v.Err)
 			}
 		})
+	}
+}
+
+// A plan is one of all manifests of the command line: a namespace among them counts as stored, and is named, and nothing is
+// stored into it before it exists.
+func TestAPlanOfManifestsAssumesTheirNamespace(t *testing.T) {
+	v := readVault(t)
+	if err := v.API.Delete(t.Context(), v.Restore()); err != nil {
+		t.Fatal(err)
+	}
+	watching, is := v.Client().(client.WithWatch)
+	if !is {
+		t.Fatalf("%T cannot refuse", v.Client())
+	}
+	api := interceptor.NewClient(watching, interceptor.Funcs{Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "fdb")
+	}})
+	file := written(t, "all.yaml", `apiVersion: v1
+kind: Namespace
+metadata: {name: fdb}
+---
+apiVersion: apps.foundationdb.org/v1beta2
+kind: FoundationDBRestore
+metadata: {name: again}
+spec:
+  destinationClusterName: sample
+  blobStoreConfiguration: {accountName: key@store, backupName: nightly, urlParameters: [region=eu]}
+`)
+	if code := v.RunOn(api, "plan", "-f", file); code != exit.ExitNo || !strings.Contains(v.Out.String(), "unknown: what the API server makes of Namespace fdb, which it does not have yet") {
+		t.Errorf("exit code %d: %s%s", code, &v.Out, &v.Err)
+	}
+	if code := v.RunOn(api, "reconcile", "-f", file, "--yes"); code != exit.ExitRefused || !strings.Contains(v.Err.String(), "needs Namespace fdb") || len(v.Changes()) > 0 {
+		t.Errorf("exit code %d, did %v: %s%s", code, v.Changes(), &v.Out, &v.Err)
 	}
 }

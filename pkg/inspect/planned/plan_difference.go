@@ -195,10 +195,28 @@ type Proposed struct {
 	New bool `json:"new,omitempty"`
 	// AdmissionUnknown is true without a dry run of an API server: its defaults and refusals are not in the plan.
 	AdmissionUnknown bool `json:"admissionUnknown,omitempty"`
+	// Assumed are the objects of the same manifests that the API server does not have, and that the plan needs: it assumes that
+	// they are stored before. Absent for none.
+	Assumed []AssumedObject `json:"assumed,omitempty"`
 	// Fields are the fields of the spec that would change; none for a new resource.
 	Fields []ProposedField `json:"fields"`
 	// Owners are other field managers that have set fields which would change, and may set them back; absent for none.
 	Owners []ProposedOwner `json:"owners,omitempty"`
+}
+
+// AssumedObject is an object that is not stored yet.
+type AssumedObject struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+// AssumedWords returns the objects by kind and name, for users.
+func AssumedWords(all []AssumedObject) []string {
+	words := make([]string, len(all))
+	for i, o := range all {
+		words[i] = o.Kind + " " + o.Name
+	}
+	return words
 }
 
 // ProposedOwner is a field manager with the fields of a change that it has set.

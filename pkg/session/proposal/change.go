@@ -68,6 +68,8 @@ type Proposer struct {
 	FieldManager string
 	// Offline is true where no API server can be asked, as with a dump: then the types of this program decide.
 	Offline bool
+	// Beside are the other objects of the manifests; nil without any.
+	Beside *Beside
 }
 
 // Manifest returns what the resource would be after its manifest was applied, as whoever manages it would do: as kubectl
@@ -271,6 +273,12 @@ func (p Proposer) store(ctx context.Context, c *Change) (err error) {
 	} else {
 		c.Stored, err = p.submit(ctx, c, client.DryRunAll)
 		c.Asked, c.denied = err == nil, nil
+		switch assumed, unread := p.namespaceBeside(ctx, c, err); {
+		case unread != nil:
+			err = unread
+		case assumed:
+			c.Stored, err = c.computed()
+		}
 		if apierrors.IsForbidden(err) { // without the permission to change it, the change can still be planned
 			c.denied = err
 			c.Stored, err = c.computed()
@@ -283,6 +291,14 @@ func (p Proposer) store(ctx context.Context, c *Change) (err error) {
 		return cmp.Or(err, rejected)
 	}
 	return c.refuseLost()
+}
+
+// namespaceBeside reports whether the API server cannot be asked about a resource since only the manifests have its namespace.
+func (p Proposer) namespaceBeside(ctx context.Context, c *Change, refused error) (bool, error) {
+	if c.Way != planned.ProposedCreate || !apierrors.IsNotFound(refused) {
+		return false, nil
+	}
+	return p.Beside.assumes(ctx, p.Client, named(namespaceKind, "", c.manifest.Object.GetNamespace()))
 }
 
 // submit sends the change to the API server.
@@ -466,7 +482,7 @@ func dropped(from, to any, path string) (lost []string) {
 
 // View returns the change for a plan. Secrets are hidden.
 func (c *Change) View() *planned.Proposed {
-	v := &planned.Proposed{Source: c.Source, Way: c.Way, Manager: c.Manager, New: c.Live == nil, AdmissionUnknown: !c.Asked, Fields: []planned.ProposedField{}}
+	v := &planned.Proposed{Source: c.Source, Way: c.Way, Manager: c.Manager, New: c.Live == nil, AdmissionUnknown: !c.Asked, Assumed: c.proposer.Beside.Assumed(), Fields: []planned.ProposedField{}}
 	if v.New {
 		return v
 	}

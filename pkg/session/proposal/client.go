@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,10 +18,14 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 )
 
-// Over returns a client that reads the resources of changes as they would be stored, and everything else as it is. What
-// it writes is written: a change that is carried out is stored first.
+// Over returns a client that reads the resources of changes as they would be stored, and everything else as it is, but for what
+// the manifests have beside them. What it writes is written: a change that is carried out is stored first.
 func Over(c client.Client, changes []*Change) client.Client {
-	return &over{Client: c, changes: changes}
+	o := &over{Client: c, changes: changes}
+	for _, change := range changes {
+		o.beside = change.proposer.Beside
+	}
+	return o
 }
 
 // Nothing returns a client of an API server that has no objects and stores none.
@@ -49,6 +55,7 @@ func (n nothing) List(context.Context, client.ObjectList, ...client.ListOption) 
 type over struct {
 	client.Client
 	changes []*Change
+	beside  *Beside
 }
 
 // Get implements client.Client.
@@ -62,13 +69,22 @@ func (o *over) Get(ctx context.Context, key client.ObjectKey, into client.Object
 			return convert(c.Stored, into)
 		}
 	}
-	return o.Client.Get(ctx, key, into, options...)
+	err = o.Client.Get(ctx, key, into, options...)
+	if namespace, is := into.(*corev1.Namespace); is && apierrors.IsNotFound(err) {
+		if m := o.beside.manifest(named(namespaceKind, "", key.Name)); m != nil { // with its labels, which have rules for pods
+			return convert(m, namespace)
+		}
+	}
+	return err
 }
 
 // List implements client.Client. A resource that would be created is on the last page.
 func (o *over) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
 	if err := o.Client.List(ctx, into, options...); err != nil {
 		return err
+	}
+	if classes, is := into.(*storagev1.StorageClassList); is {
+		return o.withClasses(classes)
 	}
 	kind, err := kindOf(into, o.Scheme())
 	if err != nil {

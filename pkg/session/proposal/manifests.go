@@ -78,6 +78,15 @@ func ClusterOf(o *unstructured.Unstructured) string {
 // Title returns kind and name for messages.
 func (m Manifest) Title() string { return m.Object.GetKind() + " " + m.Object.GetName() }
 
+// Titles returns the kinds and the names of objects, for users.
+func Titles(all []Manifest) []string {
+	titles := make([]string, len(all))
+	for i, m := range all {
+		titles[i] = m.Title()
+	}
+	return titles
+}
+
 // At returns where a field is, for messages: the file and the line, as far as they are known. The path is that of
 // messages of the API server, such as spec.processCounts.storage.
 func (m Manifest) At(path string) string {
@@ -130,13 +139,10 @@ func (s step) in(n *yaml.Node) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// Read returns the FoundationDB resources of the manifests, in the order of the files, and the titles of the other
-// objects. Two manifests of the same resource are an error, as are none, and one of a kind or version that is not served.
-func (f Files) Read(stdin io.Reader) (found []Manifest, others []string, err error) {
-	found, beside, err := f.ReadAll(stdin)
-	for _, m := range beside {
-		others = append(others, m.Title())
-	}
+// Read returns the FoundationDB resources of the manifests, in the order of the files, and the other objects. Two manifests
+// of the same resource are an error, as are none, and one of a kind or version that is not served.
+func (f Files) Read(stdin io.Reader) (found, others []Manifest, err error) {
+	found, others, err = f.ReadAll(stdin)
 	for _, m := range found {
 		if err == nil {
 			err = m.check()

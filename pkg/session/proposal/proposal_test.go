@@ -2,12 +2,15 @@ package proposal
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,7 +34,7 @@ func cluster() *v1beta2.FoundationDBCluster {
 func api(t *testing.T, objects ...client.Object) client.Client {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1beta2.AddToScheme(scheme); err != nil {
+	if err := errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), storagev1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().Build()
@@ -217,11 +220,7 @@ func TestManifestsAreReadInTheOrderOfTheirFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var titles []string
-		for _, m := range found {
-			titles = append(titles, m.Title())
-		}
-		if diff := cmp.Diff(want, titles) + cmp.Diff([]string{"Secret s"}, others); diff != "" {
+		if diff := cmp.Diff(want, Titles(found)) + cmp.Diff([]string{"Secret s"}, Titles(others)); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -43,6 +43,9 @@ func (c *Change) Refresh(ctx context.Context) error {
 		return &exit.Error{Code: exit.ExitConflict, Err: fmt.Errorf("%s changed since the plan was made: %s", c.manifest.Title(), moved)}
 	}
 	c.Live = live
+	if err := c.proposer.Beside.refresh(ctx, c.proposer.Client); err != nil {
+		return err
+	}
 	return c.proposer.store(ctx, c)
 }
 
@@ -101,7 +104,7 @@ func (c *Change) IsChange() bool {
 	return c.Live == nil || len(differing(c.Live.Object["spec"], c.Stored.Object["spec"], "spec")) > 0
 }
 
-// MayStore refuses what the API server would not store for this user, and to change fields that another field manager has
+// MayStore refuses what the API server would not store for this user, what needs objects that only the manifests have, and to change fields that another field manager has
 // set, such as that of a GitOps controller: it would set them back. What kubectl sets is set by users.
 func (c *Change) MayStore() error {
 	owners := c.owners()
@@ -109,7 +112,7 @@ func (c *Change) MayStore() error {
 	case c.denied != nil:
 		return c.denied
 	case len(owners) == 0:
-		return nil
+		return c.proposer.Beside.mayStore(c.manifest.Title())
 	}
 	var words []string
 	for _, o := range owners {
