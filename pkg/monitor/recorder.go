@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 )
 
 // recordingMode is readable by the user only: a recording has all of a cluster.
@@ -51,13 +52,8 @@ func (k Kept) CarryOut(ctx context.Context, p tui.Proposal, send func(tui.Entry)
 	})
 }
 
-const (
-	// CompressedSuffix ends the name of a recording that is compressed with zstd.
-	CompressedSuffix = ".zst"
-	// recordedWindow is how far back a compressed recording repeats what it had before, in bytes: several frames of
-	// 300 process groups, so that a frame costs what changed since the one before.
-	recordedWindow = 4 << 20
-)
+// CompressedSuffix ends the name of a recording that is compressed with zstd.
+const CompressedSuffix = ".zst"
 
 // NewRecorder records entries to a new file, whole lines at a time; without a path it records
 // nothing. A name that ends with CompressedSuffix is that of a compressed one. done closes the file, and returns its error.
@@ -104,7 +100,7 @@ type keptFrames struct {
 
 // compress has a file compressed. Each entry is written at once: a recording must have what came before a crash.
 func (r *recorder) compress() (err error) {
-	r.packed, err = zstd.NewWriter(r.file, zstd.WithWindowSize(recordedWindow), zstd.WithEncoderConcurrency(1))
+	r.packed, err = entries.NewCompressor(r.file)
 	r.out = r.packed
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/entries"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/fleet"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/tui/paint"
 )
@@ -39,6 +40,8 @@ type model struct {
 
 	cluster   int
 	histories map[string]history
+	recording *entries.Recording
+	opened    *openedFrame
 	unfollow  context.CancelFunc
 
 	drawnMap *drawnMap
@@ -77,11 +80,12 @@ func newModel(o Options, out *taskRunner) model {
 	all := append(views(), fleetView)
 	m := model{
 		o: o, out: out, theme: paint.New(o.Color), views: all, keys: bindings(), now: o.Now(),
-		histories: map[string]history{}, drawnMap: &drawnMap{}, courses: &drawnCourses{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
+		histories: map[string]history{}, recording: &entries.Recording{}, opened: &openedFrame{}, drawnMap: &drawnMap{}, courses: &drawnCourses{}, cursors: make([]cursor, len(all)), sorts: make([]sorting, len(all)), playback: playback{back: -1},
 	}
 	if o.Fleet != nil {
 		m.view = len(all) - 1
 	}
+	m.o.Replay = nil // the histories have it
 	return m.load(o.Replay)
 }
 
@@ -156,7 +160,7 @@ func (m model) follow() model {
 
 // receive applies an entry.
 func (m model) receive(e entryMsg) model {
-	t, removed := m.histories[e.Cluster].add(e.Entry).trimmed()
+	t, removed := m.histories[e.Cluster].add(e.Entry, m.recording).trimmed()
 	m.histories[e.Cluster] = t
 	if e.Cluster == m.name() && m.back >= 0 {
 		m.back = max(0, m.back-removed)

@@ -34,7 +34,7 @@ const longestPause = 5 * time.Second
 // load adds a recording to the histories.
 func (m model) load(entries []Entry) model {
 	for _, e := range entries {
-		m.histories[e.Cluster] = m.histories[e.Cluster].add(e)
+		m.histories[e.Cluster] = m.histories[e.Cluster].add(e, m.recording)
 	}
 	m.playback = m.rewound()
 	return m
@@ -121,7 +121,7 @@ func (m model) clusterView() clusterView {
 	states := m.history().states
 	switch {
 	case m.back >= 0 && m.back < len(states):
-		s.state = states[m.back]
+		s.state = m.opened.of(states[m.back])
 		s.now = s.at.Add(m.passed)
 	case m.paused:
 		s.state = m.held

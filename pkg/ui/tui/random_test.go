@@ -30,17 +30,20 @@ func somewhere(r *rand.Rand) string {
 }
 
 // anyFrame returns a frame with missing or odd values.
-func anyFrame(r *rand.Rand) *frame.Frame {
+func anyFrame(r *rand.Rand) *frame.Frame { return frameOf(r, somewhere) }
+
+// frameOf returns the same with other texts.
+func frameOf(r *rand.Rand, text func(*rand.Rand) string) *frame.Frame {
 	f := []func() *frame.Frame{well, lost, func() *frame.Frame { return &frame.Frame{} }}[r.IntN(3)]()
 	for range r.IntN(6) {
-		f.Groups.Items = append(f.Groups.Items, inspect.GroupView{ID: somewhere(r), Class: somewhere(r), Zone: somewhere(r), Node: somewhere(r), Addresses: []string{somewhere(r)}})
-		f.Nodes.Items = append(f.Nodes.Items, inspect.NodeView{Name: somewhere(r), Taints: []string{somewhere(r)}, Note: somewhere(r)})
-		f.Exclusions.Items = append(f.Exclusions.Items, inspect.DrainView{ID: somewhere(r), Process: somewhere(r), State: inspect.Exclusion(somewhere(r)), Reason: somewhere(r)})
-		f.Coordinators.Items = append(f.Coordinators.Items, inspect.CoordinatorDetailView{Group: somewhere(r), CoordinatorView: inspect.CoordinatorView{Address: somewhere(r)}})
-		f.Events.Items = append(f.Events.Items, inspect.EventView{Reason: somewhere(r), Object: somewhere(r), Message: somewhere(r), ProcessGroup: somewhere(r)})
-		f.Sources = append(f.Sources, frame.Source{Name: somewhere(r), Problem: somewhere(r)})
+		f.Groups.Items = append(f.Groups.Items, inspect.GroupView{ID: text(r), Class: text(r), Zone: text(r), Node: text(r), Addresses: []string{text(r)}})
+		f.Nodes.Items = append(f.Nodes.Items, inspect.NodeView{Name: text(r), Taints: []string{text(r)}, Note: text(r)})
+		f.Exclusions.Items = append(f.Exclusions.Items, inspect.DrainView{ID: text(r), Process: text(r), State: inspect.Exclusion(text(r)), Reason: text(r)})
+		f.Coordinators.Items = append(f.Coordinators.Items, inspect.CoordinatorDetailView{Group: text(r), CoordinatorView: inspect.CoordinatorView{Address: text(r)}})
+		f.Events.Items = append(f.Events.Items, inspect.EventView{Reason: text(r), Object: text(r), Message: text(r), ProcessGroup: text(r)})
+		f.Sources = append(f.Sources, frame.Source{Name: text(r), Problem: text(r)})
 	}
-	f.Status.Summary += somewhere(r)
+	f.Status.Summary += text(r)
 	if r.IntN(4) == 0 {
 		f.Plan, f.Why = nil, nil
 	}

@@ -60,13 +60,11 @@ func (d *drawnCourses) upTo(s clusterView) []ui.Course {
 	if d != nil && d.frame == s.frame && s.frame != nil {
 		return d.rows
 	}
-	var documents []*workload.View
-	for i, at := range s.states {
-		if i == 0 || at.frame != s.states[i-1].frame {
-			documents = append(documents, at.frame.Workload)
-		}
+	var before []*ui.Sample
+	for _, at := range s.states {
+		before = append(before, at.load)
 	}
-	rows := ui.Courses(documents)
+	rows := ui.Courses(before, s.snapshot().Workload)
 	if d != nil {
 		d.frame, d.rows = s.frame, rows
 	}

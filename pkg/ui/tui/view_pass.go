@@ -62,7 +62,7 @@ func stagesPage(s clusterView) page {
 
 // noPass returns the text before the first pass.
 func (s clusterView) noPass() string {
-	if s.o.Feed == nil && len(s.o.Replay) > 0 {
+	if s.o.Feed == nil {
 		return "no pass in the recording so far"
 	}
 	return "no pass so far; --reconcile and action keys run passes"

@@ -88,17 +88,17 @@ func figures() []figure {
 	}
 }
 
-// Courses returns the rows of the last of some documents, the oldest first; those that are unknown
-// are nil. The processes with the most CPU come first.
-func Courses(documents []*workload.View) []Course {
-	if len(documents) == 0 || documents[len(documents)-1] == nil {
+// Courses returns the rows of a document, and what was sampled before it; those that are unknown are nil. The processes with the
+// most CPU come first.
+func Courses(before []*Sample, of *workload.View) []Course {
+	if of == nil {
 		return nil
 	}
-	last, all := *documents[len(documents)-1], lately(documents)
+	last, all := *of, lately(before, NewSample(of, nil))
 	rows, drawn := []Course{}, figures()
 	courses := make([][]*float64, len(drawn))
 	for i, f := range drawn {
-		courses[i] = highestOf(all, func(v workload.View) *float64 { return f.value(v.Load) })
+		courses[i] = highestOf(all, f.value)
 		f.axis.cover(courses[i], f.limit(last.Load))
 	}
 	for i, f := range drawn {

@@ -20,36 +20,32 @@ const (
 	farLimit = 10
 )
 
-// moment is a document and the cell of a course that it is in.
+// moment is a sample and the cell of a course that it is in.
 type moment struct {
-	workload.View
+	*Sample
 	cell int
 }
 
-// lately returns the documents of the last ten minutes before the last one, which is in the last cell.
-func lately(documents []*workload.View) []moment {
-	last := documents[len(documents)-1]
-	var all []moment
-	for _, v := range documents {
-		switch {
-		case v == last:
-			all = append(all, moment{*v, courseCells - 1})
-		case v == nil || v.AsOf == nil || last.AsOf == nil:
-		default:
-			before := last.AsOf.Sub(*v.AsOf)
-			if cell := courseCells - 1 - int(before*courseCells/courseLasts); before >= 0 && cell >= 0 {
-				all = append(all, moment{*v, cell})
-			}
+// lately returns the samples of the last ten minutes before the last one, which is in the last cell.
+func lately(before []*Sample, last *Sample) []moment {
+	all := []moment{{last, courseCells - 1}}
+	for _, s := range before {
+		if s == nil || s.asOf == nil || last.asOf == nil {
+			continue
+		}
+		ago := last.asOf.Sub(*s.asOf)
+		if cell := courseCells - 1 - int(ago*courseCells/courseLasts); ago >= 0 && cell >= 0 {
+			all = append(all, moment{s, cell})
 		}
 	}
 	return all
 }
 
 // highestOf returns the highest value in each cell of a course; nil for those in which it is unknown.
-func highestOf(all []moment, value func(workload.View) *float64) []*float64 {
+func highestOf(all []moment, value func(workload.Load) *float64) []*float64 {
 	cells := make([]*float64, courseCells)
 	for _, at := range all {
-		keepHighest(cells, at.cell, value(at.View))
+		keepHighest(cells, at.cell, value(at.load))
 	}
 	return cells
 }
@@ -58,11 +54,11 @@ func highestOf(all []moment, value func(workload.View) *float64) []*float64 {
 func busiest(all []moment) map[string][]*float64 {
 	courses := map[string][]*float64{}
 	for _, at := range all {
-		for _, p := range at.Processes {
-			if courses[p.Subject()] == nil {
-				courses[p.Subject()] = make([]*float64, courseCells)
+		for i, subject := range at.subjects {
+			if courses[subject] == nil {
+				courses[subject] = make([]*float64, courseCells)
 			}
-			keepHighest(courses[p.Subject()], at.cell, p.Busy())
+			keepHighest(courses[subject], at.cell, at.busy[i])
 		}
 	}
 	return courses

@@ -38,7 +38,7 @@ func idle(int) workload.Load {
 
 // A database without clients has low lines only: what never changes is not a wall.
 func TestAnIdleDatabaseLooksIdle(t *testing.T) {
-	for _, c := range Courses(every(300, idle)) {
+	for _, c := range coursesOf(every(300, idle)) {
 		if low := strings.Repeat("▁", courseCells); !strings.HasPrefix(c.Cells[CourseCell], low) || !strings.HasPrefix(c.Tall.Lines[1], low) {
 			t.Errorf("%s: %q, %q", c.Key, c.Cells[CourseCell], c.Tall)
 		}
@@ -55,7 +55,7 @@ func TestFiguresThatCountTheSameHaveOneScale(t *testing.T) {
 		return l
 	}
 	limits := map[string][2]string{}
-	for _, c := range Courses(every(3, load)) {
+	for _, c := range coursesOf(every(3, load)) {
 		limits[c.Key] = [2]string{c.Cells[CourseCell+1], c.Cells[CourseCell+2]}
 	}
 	want := map[string][2]string{
@@ -117,7 +117,7 @@ func TestACourseShowsTheLastTenMinutes(t *testing.T) {
 		}
 		return l
 	}
-	course := func(documents []*workload.View) string { return Courses(documents)[3].Cells[CourseCell] }
+	course := func(documents []*workload.View) string { return coursesOf(documents)[3].Cells[CourseCell] }
 	documents := every(400, load)
 	if got, want := course(documents), strings.Repeat("▁", courseCells-1)+"█│"; got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -129,7 +129,18 @@ func TestACourseShowsTheLastTenMinutes(t *testing.T) {
 	if got, want := course(documents[390:]), strings.Repeat(" ", courseCells-4)+"█  ▁│"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if rows := Courses(append(documents, nil)); rows != nil {
+	if rows := coursesOf(append(documents, nil)); rows != nil {
 		t.Errorf("rows of an unknown document: %+v", rows)
 	}
+}
+
+// coursesOf returns the rows of the last of some documents.
+func coursesOf(documents []*workload.View) []Course {
+	var before []*Sample
+	var last *Sample
+	for _, v := range documents {
+		last = NewSample(v, last)
+		before = append(before, last)
+	}
+	return Courses(before, documents[len(documents)-1])
 }
