@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb/admin"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
@@ -258,8 +257,7 @@ type changes struct {
 	env      *session.Env
 	resource *v1beta2.FoundationDBCluster   // as the last pass read it; nil before
 	read     map[plan.Facet][]client.Object // what is watched, as the last pass read it
-	database *fdb.Status                    // as the last pass read it last; nil where that is unknown
-	poller   session.DatabasePoller         // nil where the session cannot poll
+	database *session.DatabasePoll          // nil where the session cannot poll, and for commands that do not wait
 	notifier *session.ChangeNotifier
 	follower session.Follower // nil until the first wait, and where the user may not watch
 	tried    bool
@@ -276,7 +274,7 @@ func (c *changes) keepOpen(s session.Session) (end func()) {
 	if !can {
 		return func() {}
 	}
-	c.poller = poller
+	c.database = &session.DatabasePoll{Poller: poller, Clock: c.env.Clock}
 	return poller.KeepOpen()
 }
 
@@ -322,11 +320,12 @@ func objectsOf[T client.Object](byName map[string]T) []client.Object {
 
 // after remembers the database as a pass knew it at its end.
 func (c *changes) after(read lastRead) {
-	if c != nil {
-		c.database = read.database.Status
-		if !read.known {
-			c.database = nil
-		}
+	if c == nil || c.database == nil {
+		return
+	}
+	c.database.Last = read.database.Status
+	if !read.known {
+		c.database.Last = nil
 	}
 }
 
@@ -365,27 +364,18 @@ func (c *changes) followSince(ctx context.Context, f session.Follower) {
 // processes, a document takes part of a second.
 const pollShare = 5
 
-// polls returns what polls the database during a wait; nil where that is not possible.
+// polls returns what polls the database during a wait, and reports a change; nil where that is not possible.
 func (c *changes) polls() func(context.Context) (after time.Duration) {
-	if c.poller == nil {
+	if c.database == nil {
 		return nil
 	}
-	return c.poll
-}
-
-// poll compares the database with what the last pass has read, and reports a change. Without an answer it ends: the
-// next pass reads in another way.
-func (c *changes) poll(ctx context.Context) (after time.Duration) {
-	began := c.env.Clock.Now()
-	now, ok := c.poller.PollDatabase(ctx)
-	if !ok {
-		return 0
+	return func(ctx context.Context) time.Duration {
+		changed, after := c.database.Next(ctx)
+		if changed {
+			c.notifier.Notify(plan.Database)
+		}
+		return after
 	}
-	if c.database != nil && now.ChangedSince(c.database) {
-		c.notifier.Notify(plan.Database)
-	}
-	c.database = now
-	return max(session.PollInterval, pollShare*c.env.Clock.Since(began))
 }
 
 // wait waits until the next pass is due: after d, or earlier when something changed.

@@ -244,9 +244,9 @@ func (h *Heartbeat) Beat() {
 // clearScreen moves the cursor to the upper left corner of an empty terminal.
 const clearScreen = "\x1b[H\x1b[2J"
 
-// Watch repeats output continuously until it is interrupted. On a terminal each replaces the
-// previous one.
-func (e Waiting) Watch(ctx context.Context, interval time.Duration, show func(context.Context) error) error {
+// Watch repeats output continuously until it is interrupted, after an interval, or after a change in the database
+// of the cluster that is read again. On a terminal each replaces the previous one.
+func (e Waiting) Watch(ctx context.Context, again *Reread, interval time.Duration, show func(context.Context) error) error {
 	for {
 		if e.IsTerminal(e.Out) && e.Getenv("TERM") != "dumb" {
 			fmt.Fprint(layout.Terminal(e.Out), clearScreen)
@@ -254,7 +254,7 @@ func (e Waiting) Watch(ctx context.Context, interval time.Duration, show func(co
 		if err := show(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
-		if err := e.Pause(ctx, interval, ""); err != nil {
+		if err := e.PauseUntil(ctx, again.Until(interval), ""); err != nil {
 			return err
 		}
 	}

@@ -77,11 +77,17 @@ func (r PollOptions) Check() error {
 	return nil
 }
 
-// Run reads as often as requested, and prints.
+// Run reads as often as requested, and prints. A cluster that is read repeatedly is opened once.
 func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
 	r.warned = map[string]bool{}
+	about := types.NamespacedName{}
+	if r.Watch || r.Wait {
+		about = env.Run.About
+	}
+	again := session.RereadCluster(env, about)
+	defer again.End()
 	if r.Watch {
-		return env.Waiting().Watch(ctx, r.Interval, func(ctx context.Context) error {
+		return env.Waiting().Watch(ctx, again, r.Interval, func(ctx context.Context) error {
 			seen, err := read(ctx)
 			if err != nil {
 				return err
@@ -90,11 +96,11 @@ func (r PollOptions) Run(ctx context.Context, env *session.Env, o format.Flags, 
 			return r.print(env, o, seen)
 		})
 	}
-	return r.once(ctx, env, o, read)
+	return r.once(ctx, env, again, o, read)
 }
 
 // once reads once, or with --wait until the answer is yes.
-func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags, read ViewFunc) error {
+func (r PollOptions) once(ctx context.Context, env *session.Env, again *session.Reread, o format.Flags, read ViewFunc) error {
 	lastReason, lastKey := "", ""
 	for {
 		seen, err := read(ctx)
@@ -109,7 +115,7 @@ func (r PollOptions) once(ctx context.Context, env *session.Env, o format.Flags,
 			lastKey = key
 		}
 		lastReason = seen.Reason
-		if err := env.Waiting().Pause(ctx, r.Interval, seen.Reason); err != nil {
+		if err := env.Waiting().PauseUntil(ctx, again.Until(r.Interval), seen.Reason); err != nil {
 			return r.ended(ctx, err, lastReason)
 		}
 	}

@@ -120,7 +120,9 @@ func (o waitOptions) run(ctx context.Context, env *session.Env, args []string) e
 	if err != nil {
 		return exit.CauseOf(ctx, err)
 	}
-	return o.end(ctx, env, wait, o.await(ctx, env, wait, read))
+	again := session.RereadCluster(env, env.Run.About)
+	defer again.End()
+	return o.end(ctx, env, wait, o.await(ctx, env, again, wait, read))
 }
 
 // reading reads what is waited for once.
@@ -213,7 +215,7 @@ func (o waitOptions) needs() []session.Permission {
 }
 
 // await reads until all conditions are met. It prints the reason whenever that changes.
-func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.Wait, read reading) error {
+func (o waitOptions) await(ctx context.Context, env *session.Env, again *session.Reread, wait *waiting.Wait, read reading) error {
 	for printed := ""; ; {
 		if err := observe(ctx, env, wait, read); err != nil || wait.View().Met {
 			return err
@@ -229,7 +231,7 @@ func (o waitOptions) await(ctx context.Context, env *session.Env, wait *waiting.
 		if left := wait.Left(); left > 0 {
 			rest = min(rest, left)
 		}
-		if err := env.Waiting().Pause(ctx, rest, printed); err != nil {
+		if err := env.Waiting().PauseUntil(ctx, again.Until(rest), printed); err != nil {
 			return err
 		}
 	}

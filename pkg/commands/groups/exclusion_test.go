@@ -181,3 +181,46 @@ func TestExclusionStatusReadsOneStatusAndOneListPerObservation(t *testing.T) {
 		}
 	}
 }
+
+// What is waited for, or shown repeatedly, is read as soon as the database shows a change, by a cluster that is
+// opened once. One that is read once keeps nothing open.
+func TestRepeatedReadsComeFromOneOpenClusterAndFollowTheDatabase(t *testing.T) {
+	run := func(t *testing.T, answers bool, args ...string) (took time.Duration, opened int, polls int) {
+		t.Helper()
+		g, _ := markedForRemoval(t)
+		open := 0
+		g.Connect = func() (session.Session, error) {
+			opened++
+			return commandstest.Polled{Simulated: commandstest.Simulated{Cluster: g.Cluster, G: g}, Answers: answers, Open: &open, Polls: &polls}, nil
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
+		env, began := g.Environment(), g.Cluster.Now()
+		env.Out = commandstest.OnWrite(func(text string) {
+			if strings.Contains(text, `"safe":true`) {
+				cancel(&exit.InterruptedError{Signal: os.Interrupt})
+			}
+		})
+		code := commands.Run(ctx, env, args)
+		if code != exit.ExitDone && code != exit.ExitInterrupted && code != exit.ExitNo {
+			t.Fatalf("exit code %d: %s", code, &g.Err)
+		}
+		if open != 0 {
+			t.Errorf("%d fdbcli are left open", open)
+		}
+		return g.Cluster.Now().Sub(began), opened, polls
+	}
+	for _, args := range [][]string{
+		{"wait", "sample", "--for=exclusions=safe", "--interval", "30s"},
+		{"exclusion", "status", "sample", "-w", "-o", "json", "--interval", "30s"},
+	} {
+		seen, opened, _ := run(t, true, args...)
+		unseen, _, _ := run(t, false, args...)
+		if t.Logf("%v: %s with polls, %s without an answer", args, seen, unseen); seen > unseen*3/4 || opened != 1 {
+			t.Errorf("%v: it took %s with polls, %s without, and opened the cluster %d times", args, seen, unseen, opened)
+		}
+	}
+	if _, _, polls := run(t, true, "exclusion", "status", "sample"); polls > 0 {
+		t.Errorf("a single read polls %d times", polls)
+	}
+}

@@ -1,41 +1,15 @@
 package reconcile_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
-
-// polled is a session whose database can be polled.
-type polled struct {
-	commandstest.Simulated
-	answers     bool
-	open, polls *int
-}
-
-func (p polled) KeepOpen() (end func()) {
-	*p.open++
-	return func() { *p.open-- }
-}
-
-func (p polled) PollDatabase(ctx context.Context) (*fdb.Status, bool) {
-	*p.polls++
-	if *p.open != 1 || !p.answers {
-		return nil, false
-	}
-	var s plan.Snapshot
-	if err := p.Observe(ctx, &s, plan.ClusterResource|plan.Database); err != nil {
-		return nil, false
-	}
-	return s.Database.Status, s.Database.Status != nil
-}
 
 // TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor replaces a process group. That the new process reports, the old one has
 // no roles and is no longer listed is seen by polls between passes, and else only by a pass.
@@ -46,7 +20,7 @@ func TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor(t *testing.T) {
 		g.Cluster.Tick(time.Hour)
 		open := 0
 		g.Connect = func() (session.Session, error) {
-			return polled{commandstest.Simulated{Cluster: g.Cluster, G: g}, answers, &open, &polls}, nil
+			return commandstest.Polled{Simulated: commandstest.Simulated{Cluster: g.Cluster, G: g}, Answers: answers, Open: &open, Polls: &polls}, nil
 		}
 		began := g.Cluster.Now()
 		if code := g.Run(append(g.InText("replace", "sample", "STORAGE0", "--yes"), flags...)...); code != exit.ExitDone {
@@ -80,7 +54,7 @@ func TestAWatchPollsTheDatabaseOnlyWhileItWaits(t *testing.T) {
 		w.Cluster.Tick(time.Hour)
 		open, polls, idle := 0, 0, 0
 		w.Connect = func() (session.Session, error) {
-			return polled{commandstest.Simulated{Cluster: w.Cluster, G: w.Given}, answers, &open, &polls}, nil
+			return commandstest.Polled{Simulated: commandstest.Simulated{Cluster: w.Cluster, G: w.Given}, Answers: answers, Open: &open, Polls: &polls}, nil
 		}
 		var began time.Time
 		w.Steps = []func(){
