@@ -239,10 +239,10 @@ func Truncated(text string, most int) string {
 	return text[:most] + "…"
 }
 
+var onOneLine = strings.NewReplacer("\n", " ", "\t", " ")
+
 // VisibleLine returns text as Visible does, on one line.
-func VisibleLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Visible(text))
-}
+func VisibleLine(text string) string { return onOneLine.Replace(Visible(text)) }
 
 // IsControl reports whether a character controls a terminal or the order of text instead of being shown:
 // control characters, ends of lines and paragraphs, and invisible formatting, other than the joiners that

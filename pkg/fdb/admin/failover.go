@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// podTries is the maximum number of pods that run a command.
-const podTries = 3
+// PodTries is the maximum number of pods that run a command.
+const PodTries = 3
 
 // Failover runs commands in the first of several pods that can be reached. A command that
 // may have run is sent to the next pod only if it changes nothing.
@@ -27,7 +27,7 @@ type Failover struct {
 // NewFailover returns a Failover that prefers pods in their order, at most three of
 // them, and from then on the one that responded last.
 func NewFailover(places ...Transport) *Failover {
-	return &Failover{places: places[:min(len(places), podTries)]}
+	return &Failover{places: places[:min(len(places), PodTries)]}
 }
 
 var errNowhere = errors.New("no pod can run it")

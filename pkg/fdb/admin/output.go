@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
@@ -194,6 +195,9 @@ func failureOfExit(operation string, r Result) *Error {
 // invalid command: sometimes a reason, then the usage of the command.
 func usageOf(stdout []byte) string {
 	const enough = 120
+	if !bytes.Contains(stdout, []byte(usageNotice)) { // a status document has thousands of lines
+		return ""
+	}
 	lines := answerLines(stdout)
 	for i, line := range lines {
 		if !strings.HasPrefix(line, usageNotice) {

@@ -173,7 +173,7 @@ func (d *database) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*cor
 	if len(usable) == 0 {
 		return nil, "no running pod can run fdbcli"
 	}
-	if usable = slices.DeleteFunc(usable, objects.AwaitsClusterFile); len(usable) == 0 {
+	if usable = thatConnect(usable); len(usable) == 0 {
 		return nil, "no running pod has received the cluster file yet"
 	}
 	var transports []admin.Transport
@@ -188,6 +188,17 @@ func (d *database) execPods(c *v1beta2.FoundationDBCluster, pods map[string]*cor
 		transports = append(transports, observedTransport{t, func(good bool) { d.answeredFrom(pod.Name, good) }})
 	}
 	return admin.NewFailover(transports...), ""
+}
+
+// thatConnect returns as many of the pods as run a command, without those whose tools cannot connect yet.
+func thatConnect(usable []*corev1.Pod) []*corev1.Pod {
+	var first []*corev1.Pod
+	for _, pod := range usable {
+		if len(first) < admin.PodTries && !objects.AwaitsClusterFile(pod) {
+			first = append(first, pod)
+		}
+	}
+	return first
 }
 
 // binaries are the paths of fdbcli binaries that may have the protocol of the processes, the

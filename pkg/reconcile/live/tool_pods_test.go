@@ -92,3 +92,20 @@ func (l lostTransport) Run(context.Context, admin.Command) (admin.Result, error)
 func (l lostTransport) Open(context.Context, admin.Command) (*admin.Session, error) {
 	return nil, errors.New("no session is opened here")
 }
+
+// A connection to a pod reads the files of the credentials: a dashboard of hundreds of pods makes no more than it uses.
+func TestNoMorePodsAreConnectedToThanRunACommand(t *testing.T) {
+	f := settled(t)
+	f.observe(plan.ClusterResource | plan.Pods)
+	reach, connected := f.cluster.Transport, 0
+	f.cluster.Transport = func(pod *corev1.Pod) admin.Transport {
+		connected++
+		return reach(pod)
+	}
+	if s := f.observe(plan.Database); s.Database.Status == nil {
+		t.Fatal(s.Database.Unreachable)
+	}
+	if connected == 0 || connected > admin.PodTries {
+		t.Errorf("%d pods, at most %d", connected, admin.PodTries)
+	}
+}

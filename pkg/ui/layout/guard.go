@@ -75,9 +75,11 @@ func visible(text string) string {
 	return b.String() + phrase.Visible(text[last:])
 }
 
+var onOneLine = strings.NewReplacer("\n", " ", "\t", " ")
+
 // cleanLine is Clean for what has one line, such as the cell of a table.
 func cleanLine(text string) string {
-	return strings.NewReplacer("\n", " ", "\t", " ").Replace(Clean(text))
+	return onOneLine.Replace(Clean(text))
 }
 
 // Guard is a stream that leaves the program. It shows the control characters of all text and obeys
