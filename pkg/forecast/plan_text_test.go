@@ -75,6 +75,11 @@ func TestThePlanOfAnUpgradeOf16ProcessGroupsFits40Lines(t *testing.T) {
 			if n := strings.Count(text, "\n"); n > 40 {
 				t.Errorf("%d lines", n)
 			}
+			for line := range strings.Lines(text) {
+				if line = strings.TrimSpace(line); strings.HasSuffix(line, "…") && !strings.HasSuffix(line, " …") {
+					t.Errorf("cut within a word: %s", line)
+				}
+			}
 			golden.RequireEqual(t, text)
 			if name == onThePage {
 				page, err := os.ReadFile("../../docs/plan.md")

@@ -101,7 +101,7 @@ func oneLine(text string, width, used int) string {
 	if width <= 0 {
 		return text
 	}
-	return layout.Cut(text, width-used)
+	return layout.CutAtWord(text, width-used)
 }
 
 // signed returns a change with its sign.

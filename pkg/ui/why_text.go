@@ -68,7 +68,7 @@ const maxHeadline = 240
 // not fit on one.
 func (p *whyPage) headline(v why.Report) {
 	text := layout.Clean(v.Metadata.Subject() + ": " + whyReportHeadline(v)) // a part of a secret is recognized as none
-	line := p.o.in(colorOfWhy(v.State), layout.Cut(text, maxHeadline))
+	line := p.o.in(colorOfWhy(v.State), layout.CutAtWord(text, maxHeadline))
 	if len(v.Next) == 0 {
 		p.entry("", line)
 		return

@@ -5,7 +5,7 @@ import "strings"
 // ascii has a character of ASCII, as wide, for each other one that this program draws or writes itself. Those of the
 // map of process groups are the same there. Text of a cluster may have others: they stay.
 var ascii = strings.NewReplacer(
-	"✓", "v", "✗", "x", "×", "x", "▸", ">", "●", "o", "○", "+", "◆", "@", "◇", "%", "◐", "~",
+	"✓", "v", "✗", "x", "×", "x", "❯", "*", "▸", ">", "●", "o", "○", "+", "◆", "@", "◇", "%", "◐", "~",
 	"…", "~", "·", "-", "−", "-", "→", ">", "←", "<", "↑", "^", "↓", "v",
 	"─", "-", "━", "=", "╌", "-", "│", "|", "└", "`", "┬", "+", "┤", "+",
 	"▏", "|", "▎", "|", "▍", "-", "▌", "-", "▋", "=", "▊", "=", "▉", "#", "█", "#", "░", ".",

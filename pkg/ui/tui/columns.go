@@ -150,9 +150,11 @@ func (t table) fill(r row, width int) []span {
 			s = r.cells[i]
 		}
 		w := min(t.Widths[n], left)
-		text := fit(s.Text, w)
-		if t.columns[i].Right {
-			text = strings.Repeat(" ", max(0, w-widthOf(cut(s.Text, w)))) + cut(s.Text, w)
+		text := layout.CutAtWord(s.Text, w)
+		if blanks := strings.Repeat(" ", max(0, w-widthOf(text))); t.columns[i].Right {
+			text = blanks + text
+		} else {
+			text += blanks
 		}
 		left -= w
 		if n < len(t.Shown)-1 {

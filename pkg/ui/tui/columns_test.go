@@ -33,9 +33,9 @@ func TestDashboardColumnsAreDroppedAndCutToTheWidth(t *testing.T) {
 		"a column that gives way":       {19, []row{cells("storage-1", "-", "well", "node-1", "7")}, []string{"storage-1  well  7"}},
 		"one without information":       {24, []row{cells("storage-1", "-", "well", "", "7")}, []string{"storage-1  -     well  7"}},
 		"one with information in a row": {80, []row{cells("a", "-", "x", "", "7"), cells("b", "safe", "x", "", "10")}, []string{"a   -     x            7", "b   safe  x           10"}},
-		"the widest one is cut first":   {19, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a long…  7"}},
+		"the widest one is cut first":   {19, []row{cells("storage-1", "-", "a long story of it", "", "7")}, []string{"storag…  a …      7"}},
 		"wide characters keep columns":  {20, []row{cells("例え例え例え", "-", "全角文字全角文字", "", "7"), cells("b", "-", "c", "", "8")}, []string{"例…   -     全角…  7", "b     -     c      8"}},
-		"IPv6 is cut as a word":         {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8…  -     a long sto…        7"}},
+		"IPv6 is cut as a word":         {38, []row{cells("[2001:db8::7:11]:4501", "-", "a long story of it", "", "7")}, []string{"[2001:db8…  -     a long …           7"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -285,9 +285,9 @@ func TestDashboardListsNodesWithProblemsFirst(t *testing.T) {
 		want  string
 		rows  []string
 	}{
-		"one is down":           {lost(), "4 nodes, 2 with problems", []string{"▸✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
-		"one stopped reporting": {unresponsive, "4 nodes, 3 with problems", []string{"▸✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
-		"they may not be read":  {hidden, "4 nodes, 4 unknown", []string{"▸?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
+		"one is down":           {lost(), "4 nodes, 2 with problems", []string{"❯✗  node-3", " !  node-4", " ✓  node-1", " ✓  node-2"}},
+		"one stopped reporting": {unresponsive, "4 nodes, 3 with problems", []string{"❯✗  node-2", " ✗  node-3", " !  node-4", " ✓  node-1"}},
+		"they may not be read":  {hidden, "4 nodes, 4 unknown", []string{"❯?  node-1", " ?  node-2", " ?  node-3", " ?  node-4"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func TestGraphsHaveTwoLinesOnALargeTerminal(t *testing.T) {
 			at := func(text string) int {
 				return slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, text) })
 			}
-			if n := at("▸✓  committed") - at("✓  started"); n != tt.lines {
+			if n := at("❯✓  committed") - at("✓  started"); n != tt.lines {
 				t.Errorf("%d lines per row, want %d in\n%s", n, tt.lines, strings.Join(lines, "\n"))
 			}
 		})

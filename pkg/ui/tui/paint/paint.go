@@ -35,8 +35,8 @@ const (
 	tones        = badges + list.Tones
 )
 
-// MarkChosen is the symbol of the selected row.
-const MarkChosen = "▸"
+// MarkChosen is the symbol of the selected row, which no tone has.
+const MarkChosen = "❯"
 
 // Theme applies colors. They are from the terminal's own palette, which users have chosen to be
 // readable on their background, light or dark; the terminal is not queried, since it might not
