@@ -187,6 +187,11 @@ func (v Version) ReportsMissingDatabase() bool {
 	}
 }
 
+// HasBlankCoordination reports whether coordination files show that a database was never created: the name of the
+// database is in them, and no state. Run with 7.3.79 and 7.4.6, and read in the sources of 7.3 and 7.4; files of other
+// minor versions were not compared.
+func (v Version) HasBlankCoordination() bool { return v.Major == 7 && (v.Minor == 3 || v.Minor == 4) }
+
 // HasMutationLogType reports whether fdbbackup has --mutation-log-type in place
 // of --partitioned-log-experimental. From 7.4.7.
 func (v Version) HasMutationLogType() bool { return v.AtLeast(Version{Major: 7, Minor: 4, Patch: 7}) }

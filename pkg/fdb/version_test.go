@@ -89,6 +89,11 @@ func TestFeaturesSupportedByEachVersion(t *testing.T) {
 			[]string{"7.1.67", "7.3.78", "7.3.79", "7.4.7", "7.5.0", "8.0.0"},
 			[]string{"7.3.0", "7.3.63", "7.3.77", "7.4.0", "7.4.6"},
 		},
+		"blank coordination": {
+			Version.HasBlankCoordination,
+			[]string{"7.3.0", "7.3.79", "7.4.6", "7.4.7"},
+			[]string{"7.1.67", "7.2.0", "7.5.0", "8.0.0"},
+		},
 		"mutation log type": {Version.HasMutationLogType, []string{"7.4.7"}, []string{"7.4.6"}},
 		"engine ssd-redwood-1": {
 			func(v Version) bool { return v.SupportsStorageEngine("ssd-redwood-1") },

@@ -63,11 +63,18 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 		status *fdb.Status
 		began  time.Time
 	)
-	if err == nil && inPods != nil && endsNoStatus(c) {
-		facts.DataDirs, err = d.readDataDirs(asking, c, pods, inPods)
+	if err == nil && inPods != nil && filesProve(c) {
+		facts.DataDirs, err = d.awaitDataDirs(asking, c, pods, inPods)
 		if ctx.Err() == nil && err == nil && !facts.DataDirs.MayExist(c) {
-			facts.NotQueried, facts.AsOf = "the pods that were read have no files of a database, and fdbserver "+c.RunningVersion()+" never completes the status document of one that does not exist", d.Clock.Now().UTC()
+			facts.NotQueried, facts.AsOf = noFiles(c), d.Clock.Now().UTC()
+			d.rememberFiles()
 			return facts, nil
+		}
+		if !endsNoStatus(c) { // the status decides, unless there are files of a database
+			err = nil
+			if facts.DataDirs != nil && !facts.DataDirs.HasDatabase(c) {
+				facts.DataDirs = nil
+			}
 		}
 		cancel() // the status has its own time: one pod that cannot be read must not take it
 		asking, cancel = Limited(ctx, timeout)

@@ -20,13 +20,16 @@ import (
 
 // The status of a database that was never configured takes 15 s (7.3.79, recorded), and names the
 // processes that had registered when it was requested. So it is requested once they have, and the
-// same document serves the decision to create the database and the last read before that.
+// same document serves the decision to create the database and the last read before that. Where the
+// files of all pods prove that there is no database, it is not requested at all.
 
 // workersPause is between two lists of registered processes, and workersMost bounds the wait for a
-// list that does not grow any more.
+// list that does not grow any more. filesMost bounds the wait for files, which are written as soon as
+// a coordinator is reached.
 const (
 	workersPause = time.Second
 	workersMost  = 15 * time.Second
+	filesMost    = 5 * time.Second
 )
 
 // awaitWorkers waits, where the database was never configured, until as many processes have
@@ -35,30 +38,57 @@ func (d *database) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBClus
 	if c.Status.Configured || inPods == nil {
 		return
 	}
-	want := 0
-	for _, g := range c.Status.ProcessGroups {
-		want += c.ServersPerPod(g.ProcessClass)
-	}
-	ends := d.Clock.Now().Add(workersMost)
+	want, ends := desiredServers(c), d.Clock.Now().Add(workersMost)
 	for before := 0; ; {
 		all, err := inPods.Workers(ctx)
 		if err != nil || ctx.Err() != nil || len(all) >= want || len(all) > 0 && len(all) == before || !d.Clock.Now().Before(ends) {
 			return
 		}
 		before = len(all)
-		timer := d.Clock.NewTimer(workersPause)
-		select {
-		case <-ctx.Done():
-		case <-timer.C():
-		}
-		timer.Stop()
+		d.pause(ctx, workersPause)
 	}
 }
 
-// statusRead is a status document, and when it was read.
+// awaitDataDirs reads the data directories until they prove that there is no database and as many processes have
+// registered as the spec has them, or no further one does; for a short time.
+func (d *database) awaitDataDirs(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, inPods *admin.FDBCLI) (*plan.DataDirs, error) {
+	want, ends := desiredServers(c), d.Clock.Now().Add(filesMost)
+	for before := 0; ; {
+		dirs, err := d.readDataDirs(ctx, c, pods, inPods)
+		if err != nil || ctx.Err() != nil || dirs.MayExist(c) || !d.Clock.Now().Before(ends) {
+			return dirs, err
+		}
+		n := len(dirs.Registered)
+		if dirs.AreBlank(c) && (n >= want || n > 0 && n == before) {
+			return dirs, nil
+		}
+		before = n
+		d.pause(ctx, workersPause)
+	}
+}
+
+// desiredServers returns how many processes the process groups of a cluster have.
+func desiredServers(c *v1beta2.FoundationDBCluster) (n int) {
+	for _, g := range c.Status.ProcessGroups {
+		n += c.ServersPerPod(g.ProcessClass)
+	}
+	return n
+}
+
+func (d *database) pause(ctx context.Context, t time.Duration) {
+	timer := d.Clock.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
+	}
+}
+
+// statusRead is what the database was last known by: a status document, and when it was read, or files.
 type statusRead struct {
 	status *fdb.Status
 	at     time.Time
+	files  bool
 }
 
 // rememberStatus keeps a document that was read while this run held the Lease.
@@ -68,8 +98,15 @@ func (d *database) rememberStatus(s *fdb.Status) {
 	defer d.mu.Unlock()
 	d.latest = statusRead{}
 	if held {
-		d.latest = statusRead{s, d.Clock.Now()}
+		d.latest = statusRead{status: s, at: d.Clock.Now()}
 	}
+}
+
+// rememberFiles keeps that files were read instead of a document.
+func (d *database) rememberFiles() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.latest = statusRead{files: true}
 }
 
 // takeLook returns the latest document, and drops it: it serves one command, under one Lease.
@@ -88,10 +125,10 @@ const lastLook = 5 * time.Second
 // verifyNeverConfigured fails unless the database was certainly never configured. FoundationDB
 // itself refuses to create a database over one that exists.
 func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, newest *v1beta2.FoundationDBCluster) error {
-	if endsNoStatus(newest) {
+	last := d.takeLook()
+	if filesProve(newest) && last.files || endsNoStatus(newest) {
 		return d.verifyBlank(ctx, newest)
 	}
-	last := d.takeLook()
 	if last.status == nil || d.Clock.Since(last.at) > lastLook {
 		var err error
 		if last.status, err = cli.Status(ctx); err != nil {
@@ -107,12 +144,27 @@ func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, 
 	return nil
 }
 
+// filesProve reports whether files of its pods prove that the database of a cluster was never created. A database that
+// existed before the resource must never be created.
+func filesProve(c *v1beta2.FoundationDBCluster) bool {
+	version, err := fdb.ParseVersion(c.RunningVersion())
+	return err == nil && version.HasBlankCoordination() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
+}
+
 // endsNoStatus reports whether a status of the database of the cluster may never end, because the database was
-// never created and its version does not report that. A database that existed before the resource must never be
-// created.
+// never created and its version does not report that. Then files are the only proof.
 func endsNoStatus(c *v1beta2.FoundationDBCluster) bool {
 	version, err := fdb.ParseVersion(c.RunningVersion())
-	return err == nil && !version.ReportsMissingDatabase() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
+	return err == nil && !version.ReportsMissingDatabase() && filesProve(c)
+}
+
+// noFiles is why no status is read of a cluster whose pods have no files of a database.
+func noFiles(c *v1beta2.FoundationDBCluster) string {
+	const none = "the pods that were read have no files of a database"
+	if endsNoStatus(c) {
+		return none + ", and fdbserver " + c.RunningVersion() + " never completes the status document of one that does not exist"
+	}
+	return none
 }
 
 // readDataDirs reads the data directories of all running pods, and which processes have registered. The error is
@@ -137,6 +189,9 @@ func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBClus
 	}
 	if forbidden != nil && len(files) == 0 {
 		return nil, forbidden
+	}
+	if dirs.MayExist(c) && !endsNoStatus(c) {
+		return dirs, nil // no proof, whatever has registered: the status is read
 	}
 	registered, err := inPods.Workers(ctx)
 	if dirs.Registered = registered; err != nil {

@@ -191,26 +191,81 @@ func (f *field) blankDir(pod, state string, more ...string) (admin.Result, error
 // beforeStatus is a field at the creation of a database in a version that ends no status of it.
 func beforeStatus(t *testing.T) (*field, plan.Configure) {
 	t.Helper()
+	return byFiles(t, oldVersion)
+}
+
+// byFiles is a field at the creation of a database whose files prove that there is none.
+func byFiles(t *testing.T, version string) (*field, plan.Configure) {
+	t.Helper()
 	c := sample()
-	c.Spec.Version = oldVersion
+	c.Spec.Version = version
 	f := newField(t, c)
 	f.dirs = func(pod string) (admin.Result, error) { return f.blankDir(pod, "blank") }
 	return f, f.untilConfigure(t)
 }
 
-// No status is read before the database is created: it would not end.
-func TestWhereNoStatusEndsADatabaseIsCreatedByTheFilesOfItsPods(t *testing.T) {
-	f, create := beforeStatus(t)
-	if n := f.sentScripts("status json"); n > 0 {
-		t.Errorf("%d statuses were read", n)
+// No status is read before the database is created: it would take 15 s, or not end.
+func TestADatabaseIsCreatedByTheFilesOfItsPodsWithoutAStatus(t *testing.T) {
+	for _, version := range []string{oldVersion, "7.3.79"} {
+		t.Run(version, func(t *testing.T) {
+			f, create := byFiles(t, version)
+			if n := f.sentScripts("status json"); n > 0 {
+				t.Errorf("%d statuses were read", n)
+			}
+			f.begin()
+			f.observe(plan.Database)
+			f.log.reset()
+			if err := f.cluster.Act(t.Context(), create); err != nil {
+				t.Fatal(err)
+			}
+			if n := f.sentScripts("status json"); n != 1 { // it reads the configuration back
+				t.Errorf("the command read %d statuses", n)
+			}
+			f.dirs = func(pod string) (admin.Result, error) { return f.blankDir(pod, "yes") }
+			if s := f.observe(plan.Everything); s.Database.Status == nil || !s.Database.Available() {
+				t.Errorf("the database does not answer: %s", s.Database.Why())
+			}
+		})
+	}
+}
+
+// Where the status of a database that was never created ends, it decides what files do not prove, as without them.
+func TestWhatFilesDoNotProveIsDecidedByTheStatus(t *testing.T) {
+	f, create := byFiles(t, "7.3.79")
+	for name, dirs := range map[string]func(pod string) (admin.Result, error){
+		"tools that cannot read files": func(pod string) (admin.Result, error) { return f.blankDir(pod, "unknown") },
+		"pods that cannot be read":     func(string) (admin.Result, error) { return admin.Result{}, errors.New("timed out") },
+	} {
+		f.dirs = dirs
+		f.log.reset()
+		if s := f.observe(plan.Everything); s.Database.Status == nil || s.Database.DataDirs != nil || f.sentScripts("status json") != 1 || f.sentScripts("kill") > 1 {
+			t.Errorf("%s: the status is unknown (%s) after %s", name, s.Database.Why(), f.log.those("exec"))
+		}
 	}
 	f.begin()
+	f.observe(plan.Database) // the files prove nothing now
 	if err := f.cluster.Act(t.Context(), create); err != nil {
-		t.Fatal(err)
+		t.Errorf("by its status: %v", err)
 	}
-	f.dirs = func(pod string) (admin.Result, error) { return f.blankDir(pod, "yes") }
-	if s := f.observe(plan.Everything); s.Database.Status == nil || !s.Database.Available() {
-		t.Errorf("the database does not answer: %s", s.Database.Why())
+}
+
+// The status of a database whose coordinators lost their files is that of one that was never configured: files of
+// storage servers show the difference.
+func TestNoDatabaseIsCreatedByItsStatusWhereAPodHasFilesOfOne(t *testing.T) {
+	f, _ := byFiles(t, "7.3.79")
+	f.dirs = func(pod string) (admin.Result, error) {
+		return f.blankDir(pod, "blank", "data /var/fdb/data/1/storage-1.sqlite")
+	}
+	s := f.observe(plan.Everything)
+	if s.Database.Status == nil || !s.Database.Status.NeverConfigured() {
+		t.Fatalf("the status is not that of a database that was never configured: %s", s.Database.Why())
+	}
+	for range 3 {
+		f.pass()
+		f.tick(time.Minute)
+	}
+	if n := f.sentScripts("configure new"); n > 0 {
+		t.Errorf("a database was created %d times", n)
 	}
 }
 
@@ -233,14 +288,17 @@ func TestTheFilesOfAllPodsAreReadAgainBeforeADatabaseIsCreated(t *testing.T) {
 		"no process is a coordinator any more": {func(*field, string) (admin.Result, error) { return admin.Result{Stdout: []byte("end\n")}, nil }, "runs in none of"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, create := beforeStatus(t)
-			f.begin()
-			f.dirs = func(pod string) (admin.Result, error) { return tc.dirs(f, pod) }
-			f.log.reset()
-			if err := f.cluster.Act(t.Context(), create); err == nil || !strings.Contains(err.Error(), tc.says) {
-				t.Errorf("error %v, want %q", err, tc.says)
+			for _, version := range []string{oldVersion, "7.3.79"} {
+				f, create := byFiles(t, version)
+				f.begin()
+				f.observe(plan.Database)
+				f.dirs = func(pod string) (admin.Result, error) { return tc.dirs(f, pod) }
+				f.log.reset()
+				if err := f.cluster.Act(t.Context(), create); err == nil || !strings.Contains(err.Error(), tc.says) {
+					t.Errorf("%s: error %v, want %q", version, err, tc.says)
+				}
+				refuseConfigure(t, f)
 			}
-			refuseConfigure(t, f)
 		})
 	}
 }
@@ -255,7 +313,7 @@ func TestTheStatusIsReadWhereADatabaseMayExist(t *testing.T) {
 		"tools that cannot read files":  {nil, "unknown"},
 		"a status that records one":     {func(c *v1beta2.FoundationDBCluster) { c.Status.Configured = true }, "blank"},
 		"a spec that names one":         {func(c *v1beta2.FoundationDBCluster) { c.Spec.SeedConnectionString = c.Status.ConnectionString }, "blank"},
-		"a version that ends a status":  {func(c *v1beta2.FoundationDBCluster) { c.Spec.Version, c.Status.RunningVersion = "7.3.79", "7.3.79" }, "blank"},
+		"a version with other files":    {func(c *v1beta2.FoundationDBCluster) { c.Spec.Version, c.Status.RunningVersion = "7.1.61", "7.1.61" }, "blank"},
 		"a coordinator in no known pod": {func(c *v1beta2.FoundationDBCluster) { c.Status.ConnectionString += ",10.99.0.1:4501" }, "blank"},
 	} {
 		t.Run(name, func(t *testing.T) {

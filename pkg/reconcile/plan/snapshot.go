@@ -146,8 +146,8 @@ type DatabaseFacts struct {
 	// Unasked is true where the API server, through which the database is queried, does not answer. Nothing is known of
 	// the database then, and nothing suggests that it is down.
 	Unasked bool
-	// DataDirs are what the pods show instead, where the version ends no status document of a database
-	// that was never created, and the resource records none; nil elsewhere.
+	// DataDirs are what the pods show instead, where the resource records no database and files can prove that there
+	// is none, or the version ends no status document of one that was never created; nil elsewhere.
 	DataDirs *DataDirs
 	// AsOf is when the document was read.
 	AsOf time.Time
@@ -201,13 +201,30 @@ func (d DataDirs) MayExist(c *v1beta2.FoundationDBCluster) bool {
 		return true
 	}
 	for _, files := range d.Pods {
-		if len(files.Data) > 0 || files.Generation != "" && files.Generation != connection.Description+":"+connection.ID {
+		if files.Generation != "" && files.Generation != connection.Description+":"+connection.ID {
 			return true
 		}
 	}
 	found := datadir.Find(connection, d.Pods)
-	return found.Finding == datadir.Exists || found.Finding == datadir.Unreadable ||
+	return d.HasDatabase(c) || found.Finding == datadir.Unreadable ||
 		found.Finding == datadir.Elsewhere && !d.Awaits(c, found.Coordinator.Host)
+}
+
+// AreBlank reports whether every coordinator of the cluster stores the name of the database, and no state of it.
+func (d DataDirs) AreBlank(c *v1beta2.FoundationDBCluster) bool {
+	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+	return err == nil && datadir.Find(connection, d.Pods).Finding == datadir.Blank
+}
+
+// HasDatabase reports whether a pod has files of a database, or a coordinator its state.
+func (d DataDirs) HasDatabase(c *v1beta2.FoundationDBCluster) bool {
+	for _, files := range d.Pods {
+		if len(files.Data) > 0 {
+			return true
+		}
+	}
+	connection, err := fdb.ParseConnectionString(c.Status.ConnectionString)
+	return err == nil && datadir.Find(connection, d.Pods).Finding == datadir.Exists
 }
 
 // Verdict returns what the data directories show about the database of a cluster, whose PVCs are given by name. Only

@@ -51,8 +51,7 @@ func reportsFromItsPod(status *fdb.Status, g *v1beta2.ProcessGroupStatus, pod *c
 }
 
 // NeverCreated checks whether the files of the pods prove that no database was ever created at the connection
-// string of the cluster, where the version never completes the status document of such a database; see
-// [plan.DataDirs.Verdict].
+// string of the cluster; see [plan.DataDirs.Verdict].
 func NeverCreated(s plan.Snapshot) (plan.Check, datadir.Verdict) {
 	found := datadir.Verdict{Finding: datadir.NotYet, Evidence: "the data directories were not read"}
 	if s.Database.DataDirs != nil {

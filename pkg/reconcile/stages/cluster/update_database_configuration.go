@@ -21,8 +21,8 @@ import (
 //
 // The operator takes the layers' error configurationMissing for "never configured". A configured
 // database has that error too while it is unavailable, so only the recovery state
-// configuration_never_created counts here, and only if the status agrees. Versions that never complete the status
-// document of such a database leave another proof: coordination files, see [safety.NeverCreated].
+// configuration_never_created counts here, and only if the status agrees. Where files of the pods suffice, they are the
+// proof, and no status document is read: see [safety.NeverCreated].
 //
 // Regions change in steps, see nextRegionStep. The operator jumps with priorities and ends a step as
 // soon as the data counts as healthy; here the steps are those that FoundationDB was observed to
@@ -44,7 +44,7 @@ var UpdateDatabaseConfiguration = plan.Stage{
 		}
 		status := s.Database.Status
 		switch {
-		case status == nil && s.Database.DataDirs != nil && !s.Cluster.Status.Configured:
+		case (status == nil || status.NeverConfigured()) && s.Database.DataDirs != nil && !s.Cluster.Status.Configured:
 			return withoutDocument(s, first)
 		case status == nil && !s.Cluster.Status.Configured && readings.FormerDatabase(s) == "":
 			return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("no database answers yet (%s); it will be created with: %s", s.Database.Why(), configureCommand(plan.Configure{New: true, Configuration: first})))
@@ -68,8 +68,8 @@ var UpdateDatabaseConfiguration = plan.Stage{
 // new takes at most 75 s; docs/facts.md has the observation.
 const creationLimit = 2 * time.Minute
 
-// withoutDocument creates the database where the version never completes the status document of one that does not
-// exist: files prove that. A database that exists is waited for.
+// withoutDocument creates the database where files prove that there is none. A database that exists is waited for: only
+// versions that never complete the status document of a missing one leave it unknown.
 func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 	proof, found := safety.NeverCreated(s)
 	former := readings.FormerDatabase(s)
@@ -84,11 +84,14 @@ func withoutDocument(s plan.Snapshot, want fdb.Configuration) plan.Decision {
 		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldDatabaseLost, Manual: true, Reason: proof.Evidence + ": either the coordinators lost their files, or the creation of the " +
 			"database was interrupted. Creating a database here could hide the real one"}}
 	case found.Finding == datadir.Exists:
-		return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, fmt.Sprintf("a database exists (%s), and does not answer: %s", proof.Evidence, s.Database.Why()))
+		return plan.Wait(plan.PodDelay, plan.HoldDatabaseUnavailable, fmt.Sprintf("a database exists (%s), and does not answer: %s", proof.Evidence, cmp.Or(s.Database.Why(), "its status is that of one that was never configured")))
 	case found.Finding == datadir.Unreadable, found.Finding == datadir.Elsewhere && !s.Database.DataDirs.Awaits(s.Cluster, found.Coordinator.Host):
-		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: "+
-			"fdbserver %s never completes the status document of a database that does not exist, and %s. "+
-			"docs/compatibility.md describes what is possible", s.Cluster.RunningVersion(), proof.Evidence)}}
+		why := fmt.Sprintf("fdbserver %s never completes the status document of a database that does not exist", s.Cluster.RunningVersion())
+		if s.Database.Status != nil {
+			why = "pods have files of a database"
+		}
+		return plan.Decision{Hold: &plan.Hold{Code: plan.HoldNoDatabase, Manual: true, Reason: fmt.Sprintf("cannot determine whether a database exists, and creates none: %s, and %s. "+
+			"docs/compatibility.md describes what is possible", why, proof.Evidence)}}
 	default:
 		return plan.Wait(plan.PodDelay, plan.HoldNoDatabase, fmt.Sprintf("cannot determine yet whether a database exists (%s); if there is none, it will be created with: %s", proof.Evidence, configureCommand(plan.Configure{New: true, Configuration: want})))
 	}

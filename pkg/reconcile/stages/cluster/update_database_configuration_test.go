@@ -146,6 +146,34 @@ func TestUpdateDatabaseConfiguration(t *testing.T) {
 			},
 			holds: "either the coordinators lost their files, or the creation of the database was interrupted", manual: true,
 		},
+		"creates none by a status where a pod has the file of a storage server": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				status := s.Database.Status
+				withoutStatus(s, "7.3.79")
+				coordinatorPod(s).Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
+				s.Database.Status, s.Database.Unreachable = status, ""
+			},
+			holds: "either the coordinators lost their files, or the creation of the database was interrupted", manual: true,
+		},
+		"creates none by a status where a coordinator has a state": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				status := s.Database.Status
+				withoutStatus(s, "7.3.79")
+				coordinatorPod(s).Coordination[0].Current = true
+				s.Database.Status, s.Database.Unreachable = status, ""
+			},
+			holds: "its status is that of one that was never configured",
+		},
+		"creates none by a status where a pod has files, and a coordinator is elsewhere": {
+			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
+				status := s.Database.Status
+				withoutStatus(s, "7.3.79")
+				coordinatorPod(s).Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
+				s.Cluster.Status.ConnectionString += ",10.99.0.1:4501"
+				s.Database.Status, s.Database.Unreachable = status, ""
+			},
+			holds: "creates none: pods have files of a database, and coordinator 10.99.0.1:4501", manual: true,
+		},
 		"creates none while a coordinator has stored nothing": {
 			from: stagestest.Unconfigured, given: func(s *plan.Snapshot) {
 				withoutStatus(s, "7.4.6")
