@@ -157,20 +157,24 @@ func (i BackupItem) restorableVersion() *float64 {
 }
 
 func (i BackupItem) versionCell() list.Cell {
+	if b := i.Backup; b != nil && b.Status != nil && b.Status.Restorable != nil && b.Status.LatestRestorable == nil {
+		return list.Text("")
+	}
 	return i.ofBackup(func(b BackupStatusView) string {
-		switch {
-		case b.Restorable == nil:
-			return phrase.UnknownCell
-		case b.LatestRestorable == nil:
-			return phrase.Nothing
-		default:
-			return fmt.Sprint(b.LatestRestorable.Version)
+		if b.Restorable == nil {
+			return ""
 		}
+		return fmt.Sprint(b.LatestRestorable.Version)
 	})
 }
 
 func (i BackupItem) restorableCell(at list.At) list.Cell {
-	return i.ofBackup(func(b BackupStatusView) string { return b.RestorableWords(at) })
+	return i.ofBackup(func(b BackupStatusView) string {
+		if b.Restorable == nil {
+			return ""
+		}
+		return b.RestorableWords(at)
+	})
 }
 
 // RestorableWords returns the current age of the newest restorable point, which also grows between

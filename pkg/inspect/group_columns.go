@@ -95,15 +95,20 @@ func (v GroupView) RolesCell() list.Cell {
 	roles, tone := slices.Clone(v.Roles), list.Plain
 	if roles == nil && v.LastReport != nil {
 		roles, tone = []string{lastKnown(strings.Join(v.LastReport.Roles, ","))}, list.Faint
-	} else if roles == nil {
-		roles = []string{phrase.UnknownCell}
 	}
+	unknown := roles == nil
 	switch {
 	case v.CoordinatorReachable != nil && !*v.CoordinatorReachable:
 		roles = append(roles, fdb.RoleCoordinator+"("+NotReachable+")")
 	case v.LastReport != nil && slices.Contains(v.LastReport.Roles, fdb.RoleCoordinator): // it is among those
 	case v.Roles == nil && ptr.Deref(v.Coordinator, false):
 		roles = append(roles, fdb.RoleCoordinator)
+	}
+	switch {
+	case unknown && len(roles) == 0:
+		return list.Known("")
+	case unknown:
+		roles = slices.Insert(roles, 0, phrase.UnknownCell)
 	}
 	return list.Joined(roles).In(tone)
 }
@@ -130,7 +135,7 @@ func (v GroupView) dcCell() list.Cell {
 
 func (v GroupView) uptimeCell(at list.At) list.Cell {
 	if v.UptimeSeconds == nil && v.LastReport != nil {
-		return list.Text(lastKnown(at.Lasting(v.LastReport.UptimeSeconds))).In(list.Faint)
+		return list.Text(lastKnown(phrase.Or(at.Lasting(v.LastReport.UptimeSeconds), phrase.UnknownCell))).In(list.Faint)
 	}
 	return list.Known(at.Lasting(v.UptimeSeconds))
 }
@@ -151,6 +156,8 @@ func (v GroupView) ConditionsCell(at list.At) list.Cell {
 	switch {
 	case v.ConditionsUnknown && v.LastReport != nil && len(v.LastReport.Conditions) > 0:
 		words = append(words, lastKnown(strings.Join(conditionWords(v.LastReport.Conditions, at), ",")))
+	case v.ConditionsUnknown && len(words) == 0:
+		return list.Known("")
 	case v.ConditionsUnknown:
 		words = append(words, phrase.UnknownCell)
 	}
@@ -160,7 +167,7 @@ func (v GroupView) ConditionsCell(at list.At) list.Cell {
 func conditionWords(conditions []ConditionView, at list.At) []string {
 	var words []string
 	for _, c := range WorstFirst(conditions) {
-		words = append(words, fmt.Sprintf("%s(%s)", c.Type, at.Age(c.Since)))
+		words = append(words, fmt.Sprintf("%s(%s)", c.Type, phrase.Or(at.Age(c.Since), phrase.UnknownCell)))
 	}
 	return words
 }
@@ -183,7 +190,7 @@ func (v GroupView) removalCell(at list.At) list.Cell {
 	case v.Kept:
 		return list.Text("kept(" + at.Age(v.RemovalSince) + ")")
 	default:
-		return list.Text(at.AgeOr(v.RemovalSince))
+		return list.Text(at.Age(v.RemovalSince))
 	}
 }
 

@@ -17,9 +17,9 @@ var LockColumns = []list.Column[LockView]{
 	{Title: "CLUSTER", Meaning: "Name of the cluster", Drop: 1, Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.Cluster) }},
 	{Title: "OWNER", Meaning: "processGroupIDPrefix of the control-plane instance that last took the lock; - without one", Min: 12, Cell: func(_ list.At, l LockView) list.Cell { return l.ownerCell() }},
 	{Title: "MINE", Meaning: "Whether that is this control-plane instance; ? where those without a prefix have one name", Typical: 4, Drop: 2, Cell: func(_ list.At, l LockView) list.Cell { return l.owned(list.YesNo(l.Mine)) }},
-	{Title: "SINCE", Meaning: "Age of the lock", Typical: 6, Drop: 4, Cell: func(at list.At, l LockView) list.Cell { return l.owned(list.Text(at.Age(l.Since))) }, Number: func(at list.At, l LockView) *float64 { return at.Seconds(l.Since) }},
+	{Title: "SINCE", Meaning: "Age of the lock", Typical: 6, Drop: 4, Cell: func(at list.At, l LockView) list.Cell { return l.owned(list.Known(at.Age(l.Since))) }, Number: func(at list.At, l LockView) *float64 { return at.Seconds(l.Since) }},
 	{Title: "UNTIL", Meaning: "When the lock expires", Typical: 20, Drop: 5, Cell: func(at list.At, l LockView) list.Cell {
-		return l.owned(list.Text(list.At{Now: at.Now, Absolute: true}.Age(l.Until)))
+		return l.owned(list.Known(list.At{Now: at.Now, Absolute: true}.Age(l.Until)))
 	}},
 	{Title: "LEFT", Meaning: "Time until then; - once it has expired", Typical: 6, Drop: 3, Cell: func(at list.At, l LockView) list.Cell { return l.owned(l.leftCell(at.Now)) }, Number: func(_ list.At, l LockView) *float64 { return l.SecondsLeft }},
 	{Title: "STATE", Meaning: "free, held, unknown, expired, or owner-denied; the last two can be taken over", Typical: 8, Cell: func(_ list.At, l LockView) list.Cell { return list.Text(l.State).In(l.Tone()) }},
@@ -81,7 +81,7 @@ var DeniedColumns = []list.Column[DeniedView]{
 	{Title: "IN-DB", Meaning: "Whether the database denies it the lock now", Cell: func(_ list.At, d DeniedView) list.Cell { return d.inDatabaseCell().In(d.Tone()) }},
 	{Title: "IN-SPEC", Meaning: "Its entry in spec.lockOptions.denyList", Cell: func(_ list.At, d DeniedView) list.Cell { return d.inSpecCell() }},
 	{Title: "SET-BY", Meaning: "User or spec that added it; ? where that was not recorded", Drop: 1, Min: 10, Cell: func(_ list.At, d DeniedView) list.Cell { return d.noted(list.Known(ptr.Deref(d.SetBy, ""))) }},
-	{Title: "WHEN", Meaning: "Age of the entry in the database", Drop: 2, Cell: func(at list.At, d DeniedView) list.Cell { return d.noted(list.Text(at.Age(d.When))) }},
+	{Title: "WHEN", Meaning: "Age of the entry in the database", Drop: 2, Cell: func(at list.At, d DeniedView) list.Cell { return d.noted(list.Known(at.Age(d.When))) }},
 	{Title: "REASON", Meaning: "Why it was added", Below: true, Cell: func(_ list.At, d DeniedView) list.Cell { return d.noted(list.Text(ptr.Deref(d.Reason, ""))) }},
 }
 

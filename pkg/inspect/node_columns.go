@@ -9,7 +9,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // List returns the nodes with their columns.
@@ -30,13 +29,13 @@ func (v NodeListView) Notes() []string {
 var NodeColumns = []list.Column[NodeView]{
 	{Title: "NODE", Meaning: "Name of the node", Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.Name).In(n.Tone().OfID()) }},
 	{Title: "ZONE", Meaning: "Fault domains of the process groups on it", Repeats: "NODE", Drop: 3, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Zones) }},
-	{Title: "READY", Meaning: "Whether the node is ready; not-reporting where its kubelet stopped, not-found where it was deleted", Typical: 5, Cell: func(_ list.At, n NodeView) list.Cell { return list.Text(n.ReadyWord()).In(n.Tone()) }},
+	{Title: "READY", Meaning: "Whether the node is ready; not-reporting where its kubelet stopped, not-found where it was deleted", Typical: 5, Cell: func(_ list.At, n NodeView) list.Cell { return n.ReadyCell().In(n.Tone()) }},
 	{Title: "CORDONED", Meaning: "Whether spec.unschedulable keeps new pods off the node", Typical: 8, Drop: 1, Cell: func(_ list.At, n NodeView) list.Cell { return list.YesNo(n.Unschedulable) }},
 	{Title: "TAINTS", Meaning: "Taints, as KEY=VALUE:EFFECT", Typical: 24, Drop: 4, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return list.Words(n.Taints) }},
 	{Title: "MATCHED-RULE", Meaning: "Rules of the spec that match a taint, and for how long each allows it", Typical: 24, Drop: 8, Min: 16, Cell: func(_ list.At, n NodeView) list.Cell { return n.rulesCell() }},
-	{Title: "TAINTED-FOR", Meaning: "Age of the taint that a rule matches", Typical: 11, Drop: 7, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(at.Age(n.TaintedSince)) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.TaintedSince) }},
-	{Title: "DETECT-IN", Meaning: "Time until the first rule ends", Typical: 9, Drop: 6, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.DetectWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.DetectAt) }},
-	{Title: "REPLACE-IN", Meaning: "Time until passes may replace the process groups on it; - where replacements are off", Typical: 10, Drop: 5, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.ReplaceWords(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.ReplaceAt) }},
+	{Title: "TAINTED-FOR", Meaning: "Age of the taint that a rule matches", Typical: 11, Drop: 7, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(list.Known(at.Age(n.TaintedSince))) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.TaintedSince) }},
+	{Title: "DETECT-IN", Meaning: "Time until the first rule ends", Typical: 9, Drop: 6, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.DetectCell(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.DetectAt) }},
+	{Title: "REPLACE-IN", Meaning: "Time until passes may replace the process groups on it; - where replacements are off", Typical: 10, Drop: 5, Right: true, Cell: func(at list.At, n NodeView) list.Cell { return n.timer(n.ReplaceCell(at)).In(n.Tone()) }, Number: func(at list.At, n NodeView) *float64 { return at.Seconds(n.ReplaceAt) }},
 	{Title: "PGS", Meaning: "Process groups on it", Typical: 3, Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(len(n.ProcessGroups)) }},
 	{Title: "COORDS", Meaning: "Coordinators on it", Typical: 6, Drop: 2, Right: true, Cell: func(_ list.At, n NodeView) list.Cell { return list.Count(n.Coordinators) }},
 	{Title: "CLASSES", Meaning: "Process groups on it by class", Typical: 24, Drop: 9, Min: 14, Cell: func(_ list.At, n NodeView) list.Cell { return n.classesCell() }},
@@ -72,15 +71,15 @@ func (v NodeView) problem() NodeProblem {
 // not be read.
 func (v NodeView) isUnresponsive() bool { return ptr.Deref(v.Exists, false) && v.Ready == nil }
 
-// ReadyWord returns whether a node is ready, in a word.
-func (v NodeView) ReadyWord() string {
+// ReadyCell is whether a node is ready.
+func (v NodeView) ReadyCell() list.Cell {
 	switch {
 	case v.Exists != nil && !*v.Exists:
-		return "not-found"
+		return list.Text("not-found")
 	case v.isUnresponsive():
-		return "not-reporting"
+		return list.Text("not-reporting")
 	default:
-		return phrase.YesNo(v.Ready, phrase.UnknownCell)
+		return list.YesNo(v.Ready)
 	}
 }
 
@@ -99,33 +98,33 @@ func (v NodeView) rulesCell() list.Cell {
 }
 
 // timer is the cell of a timer: "?" while taints are unknown, "-" where none runs.
-func (v NodeView) timer(words string) list.Cell {
+func (v NodeView) timer(c list.Cell) list.Cell {
 	switch {
 	case v.Taints == nil:
 		return list.Known("")
 	case len(v.MatchedRules) == 0 || len(v.ProcessGroups) == 0:
 		return list.Text("")
 	default:
-		return list.Text(words)
+		return c
 	}
 }
 
-// DetectWords returns when the first rule ends, or never.
-func (v NodeView) DetectWords(at list.At) string { return v.countdown(at, v.DetectAt) }
+// DetectCell is when the first rule ends, or never.
+func (v NodeView) DetectCell(at list.At) list.Cell { return v.countdown(at, v.DetectAt) }
 
-// ReplaceWords returns when process groups are replaced, or never; nothing where replacements are off.
-func (v NodeView) ReplaceWords(at list.At) string {
+// ReplaceCell is when process groups are replaced, or never; "-" where replacements are off.
+func (v NodeView) ReplaceCell(at list.At) list.Cell {
 	if v.ReplaceAt == nil && v.DetectAt != nil {
-		return phrase.Nothing
+		return list.Text("")
 	}
 	return v.countdown(at, v.ReplaceAt)
 }
 
-func (v NodeView) countdown(at list.At, t *time.Time) string {
+func (v NodeView) countdown(at list.At, t *time.Time) list.Cell {
 	if v.Never {
-		return Never
+		return list.Text(Never)
 	}
-	return at.Until(t)
+	return list.Known(at.Until(t))
 }
 
 func (v NodeView) classesCell() list.Cell {

@@ -101,7 +101,10 @@ var OperationColumns = []list.Column[OperationItem]{
 	}},
 	{Title: "USER", Meaning: "User and host of the run", Drop: 1, Min: 8, Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.By) }},
 	{Title: "STARTED", Meaning: "Age of the operation", Cell: func(at list.At, i OperationItem) list.Cell {
-		return i.of(func(v OperationView) string { return at.Age(v.Since) })
+		if i.Operation == nil {
+			return list.Known("")
+		}
+		return list.Known(at.Age(i.Operation.Since))
 	}},
 	{Title: "STATE", Meaning: "active, awaiting-answer of its user, aborting, or lost where the run no longer reports", Cell: func(_ list.At, i OperationItem) list.Cell { return i.of(OperationView.state) }},
 	{Title: "PROGRESS", Meaning: "What is done, how long it still takes, and what it waits for", Drop: 2, Min: 16, Cell: func(at list.At, i OperationItem) list.Cell {

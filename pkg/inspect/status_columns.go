@@ -96,18 +96,18 @@ var ClusterColumns = []list.Column[ClusterRow]{
 		})
 	}},
 	{Title: "LOCK", Meaning: "Holder of the Lease of runs, or of the database lock; - where the spec does not use it", Drop: 12, Min: 10, Cell: func(_ list.At, c ClusterRow) list.Cell {
-		return c.of(func(v StatusView) string { return v.Locks.holder() })
+		return c.cell(func(v StatusView) list.Cell { return v.Locks.holder() })
 	}},
 	{Title: "ASOF", Meaning: "Age of the database's status", Typical: 6, Drop: 7, Right: true, Cell: func(at list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return at.Age(v.Database.AsOf) })
 	}, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.databaseAsOf()) }},
 	{Title: "OPERATION", Meaning: "Command whose passes run", Typical: 24, Min: 12, Drop: 3, Place: list.Dashboard, Cell: func(_ list.At, c ClusterRow) list.Cell {
-		return c.of(func(v StatusView) string { return v.Locks.operation() })
+		return c.cell(func(v StatusView) list.Cell { return v.Locks.operation() })
 	}},
-	{Title: "CHANGED", Meaning: "Age of the last change in this row, in the dashboard", Typical: 7, Drop: 13, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.Changed)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.Changed) }},
-	{Title: "READ", Meaning: "Age of the last read of the cluster, in the dashboard", Typical: 6, Drop: 14, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.AgeOr(c.AsOf)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.AsOf) }},
+	{Title: "CHANGED", Meaning: "Age of the last change in this row, in the dashboard", Typical: 7, Drop: 13, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.Age(c.Changed)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.Changed) }},
+	{Title: "READ", Meaning: "Age of the last read of the cluster, in the dashboard", Typical: 6, Drop: 14, Right: true, Place: list.WideOptional, Cell: func(at list.At, c ClusterRow) list.Cell { return list.Text(at.Age(c.AsOf)) }, Number: func(at list.At, c ClusterRow) *float64 { return at.Seconds(c.AsOf) }},
 	{Title: "DC", Meaning: "Primary data center", Drop: 20, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
-		return c.of(func(v StatusView) string { return phrase.Or(v.Database.DC, phrase.Nothing) })
+		return c.cell(func(v StatusView) list.Cell { return list.Text(v.Database.DC) })
 	}},
 	{Title: "MODE", Meaning: "Redundancy mode of the database", Drop: 18, Place: list.Wide, Cell: func(_ list.At, c ClusterRow) list.Cell {
 		return c.of(func(v StatusView) string { return v.live().RedundancyMode })
@@ -136,17 +136,19 @@ var ClusterColumns = []list.Column[ClusterRow]{
 
 // of is the cell of a text of the status; "?" while it is unknown, and without a status.
 func (c ClusterRow) of(text func(StatusView) string) list.Cell {
-	if c.Status == nil {
-		return list.Known("")
-	}
-	return list.Known(text(*c.Status))
+	return c.cell(func(v StatusView) list.Cell { return list.Known(text(v)) })
 }
 
 func (c ClusterRow) yesNo(answer func(StatusView) *bool) list.Cell {
+	return c.cell(func(v StatusView) list.Cell { return list.YesNo(answer(v)) })
+}
+
+// cell is a cell of the status; "?" without one.
+func (c ClusterRow) cell(of func(StatusView) list.Cell) list.Cell {
 	if c.Status == nil {
 		return list.Known("")
 	}
-	return list.YesNo(answer(*c.Status))
+	return of(*c.Status)
 }
 
 // Tone is how bad the state of a cluster is.
@@ -242,31 +244,29 @@ func ofDesired(n *int, desired int) string {
 }
 
 // holder returns who holds the Lease, or the lock.
-func (v LocksView) holder() string {
+func (v LocksView) holder() list.Cell {
 	switch {
 	case v.LeaseHolder != "":
-		return v.LeaseHolder
-	case !v.LeaseRead:
-		return phrase.UnknownCell
+		return list.Text(v.LeaseHolder)
+	case !v.LeaseRead, v.Used && !v.Read:
+		return list.Known("")
 	case !v.Used:
-		return phrase.Nothing
-	case !v.Read:
-		return phrase.UnknownCell
+		return list.Text("")
 	case v.Expired, v.Owner == "":
-		return "free"
+		return list.Text("free")
 	default:
-		return v.Owner
+		return list.Text(v.Owner)
 	}
 }
 
 // operation returns the command of the operation; nothing for none.
-func (v LocksView) operation() string {
+func (v LocksView) operation() list.Cell {
 	switch {
 	case v.Operation != nil:
-		return v.Operation.Command
+		return list.Known(v.Operation.Command)
 	case !v.LeaseRead:
-		return phrase.UnknownCell
+		return list.Known("")
 	default:
-		return phrase.Nothing
+		return list.Text("")
 	}
 }

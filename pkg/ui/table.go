@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui/layout"
 )
 
@@ -118,4 +119,4 @@ type ListOptions struct {
 }
 
 // time is a moment as an age, or as it is.
-func (o ListOptions) time(t *time.Time) string { return o.at().Age(t) }
+func (o ListOptions) time(t *time.Time) string { return phrase.Or(o.at().Age(t), phrase.UnknownCell) }

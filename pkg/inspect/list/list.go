@@ -139,23 +139,47 @@ func (t Table) Titles() []string {
 type Cell struct {
 	Text string
 	Tone Tone
+	// Value is whether the text is one; else it stands for none.
+	Value Value
 	// Share is a part of a whole, from 0 to 1, which the dashboard draws as a bar; nil for other cells.
 	Share *float64
 }
 
+// Value is whether a cell has a value.
+type Value int
+
+// The cells with a value, and without.
+const (
+	Present Value = iota
+	// Absent is the cell of a value that does not exist, or is not set: "-".
+	Absent
+	// Unknown is that of one that exists and is unknown: "?".
+	Unknown
+)
+
 // In returns the cell in a tone. That there is nothing is not good: a page full of green shows nothing.
 func (c Cell) In(t Tone) Cell {
-	if c.Text != phrase.Nothing || t != Good {
+	if c.Value != Absent || t != Good {
 		c.Tone = t
 	}
 	return c
 }
 
 // Text is the cell of a text; "-" for an empty one.
-func Text[S ~string](text S) Cell { return Cell{Text: phrase.Or(string(text), phrase.Nothing)} }
+func Text[S ~string](text S) Cell {
+	if text == "" {
+		return Cell{Text: phrase.Nothing, Value: Absent}
+	}
+	return Cell{Text: string(text)}
+}
 
 // Known is the cell of a text that exists: "?" where it is unknown.
-func Known[S ~string](text S) Cell { return Cell{Text: phrase.Or(string(text), phrase.UnknownCell)} }
+func Known[S ~string](text S) Cell {
+	if text == "" {
+		return Cell{Text: phrase.UnknownCell, Value: Unknown}
+	}
+	return Cell{Text: string(text)}
+}
 
 // Words is the cell of several texts: "-" of none, "?" of unknown ones.
 func Words(words []string) Cell {
@@ -169,7 +193,7 @@ func Words(words []string) Cell {
 func Joined(words []string) Cell { return Text(strings.Join(words, ",")) }
 
 // YesNo is the cell of an answer; "?" of an unknown one.
-func YesNo(b *bool) Cell { return Cell{Text: phrase.YesNo(b, phrase.UnknownCell)} }
+func YesNo(b *bool) Cell { return Known(phrase.YesNo(b, "")) }
 
 // Count is the cell of a number.
 func Count(n int) Cell { return Cell{Text: strconv.Itoa(n)} }
@@ -211,11 +235,11 @@ type At struct {
 	Absolute bool
 }
 
-// Age returns how long ago a time was, or the time; "?" of an unknown one.
+// Age returns how long ago a time was, or the time; empty without one.
 func (a At) Age(t *time.Time) string {
 	switch {
 	case t == nil:
-		return phrase.UnknownCell
+		return ""
 	case a.Absolute:
 		return t.Format(time.RFC3339)
 	default:
@@ -223,19 +247,11 @@ func (a At) Age(t *time.Time) string {
 	}
 }
 
-// AgeOr returns the age of a time; "-" of one that does not exist.
-func (a At) AgeOr(t *time.Time) string {
-	if t == nil {
-		return phrase.Nothing
-	}
-	return a.Age(t)
-}
-
-// Until returns the time until a moment, or the moment; "due" once it has passed, "?" of an unknown one.
+// Until returns the time until a moment, or the moment; "due" once it has passed, empty without one.
 func (a At) Until(t *time.Time) string {
 	switch {
 	case t == nil:
-		return phrase.UnknownCell
+		return ""
 	case a.Absolute:
 		return t.Format(time.RFC3339)
 	case !t.After(a.Now):
@@ -245,10 +261,10 @@ func (a At) Until(t *time.Time) string {
 	}
 }
 
-// Lasting returns how long something has lasted, or since when; "?" where that is unknown.
+// Lasting returns how long something has lasted, or since when; empty where that is unknown.
 func (a At) Lasting(seconds *float64) string {
 	if seconds == nil {
-		return phrase.UnknownCell
+		return ""
 	}
 	lasted := time.Duration(*seconds * float64(time.Second))
 	if a.Absolute {

@@ -133,7 +133,7 @@ var ProcessColumns = []list.Column[ProcessView]{
 	{Title: "VERSION", Meaning: "Version of the fdbserver process", Drop: 3, Cell: func(_ list.At, p ProcessView) list.Cell { return list.Known(p.Version) }},
 	{Title: "ZONE", Meaning: "Fault domain, as the process reports it", Drop: 4, Cell: func(_ list.At, p ProcessView) list.Cell { return list.Known(p.Zone) }},
 	{Title: "EXCLUDED", Meaning: "Whether the process is excluded", Cell: func(_ list.At, p ProcessView) list.Cell { return list.YesNo(p.Excluded) }},
-	{Title: "UPTIME", Meaning: "Age of the process", Drop: 5, Right: true, Cell: func(at list.At, p ProcessView) list.Cell { return list.Text(at.Lasting(p.UptimeSeconds)) }, Number: func(_ list.At, p ProcessView) *float64 { return p.UptimeSeconds }},
+	{Title: "UPTIME", Meaning: "Age of the process", Drop: 5, Right: true, Cell: func(at list.At, p ProcessView) list.Cell { return list.Known(at.Lasting(p.UptimeSeconds)) }, Number: func(_ list.At, p ProcessView) *float64 { return p.UptimeSeconds }},
 	{Title: "DC", Meaning: "Data center, where processes report one", Drop: 6, Place: list.Wide, Cell: func(_ list.At, p ProcessView) list.Cell { return list.Text(p.DC) }},
 	{Title: "CPU", Meaning: "Cores in use", Drop: 7, Right: true, Place: list.Wide, Cell: func(_ list.At, p ProcessView) list.Cell { return coresCell(p.CPUCores) }, Number: func(_ list.At, p ProcessView) *float64 { return p.CPUCores }},
 	{Title: "MEMORY", Meaning: "Memory in use", Drop: 8, Right: true, Place: list.Wide, Cell: func(_ list.At, p ProcessView) list.Cell { return list.Known(phrase.BytesOr(p.MemoryBytes, "")) }, Number: func(_ list.At, p ProcessView) *float64 { return list.Quantity(p.MemoryBytes) }},

@@ -199,7 +199,7 @@ func WriteMarkdown(w io.Writer, r check.Report, o ui.ListOptions) error {
 		}
 		for i := range row {
 			text := inline(row[i])
-			if fix := i == len(row)-1; fix && row[i] != "" && row[i] != layout.Nothing {
+			if fix := i == len(row)-1; fix && row[i] != "" && row[i] != phrase.Nothing {
 				text = code(row[i])
 			}
 			row[i] = cell(text)

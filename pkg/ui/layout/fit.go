@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Column declares a column of a table, and what happens to it where the table is too wide.
@@ -54,12 +55,6 @@ const (
 	longestWord = 48
 	// cutText is the width down to which a sentence is cut that cannot stand below its row.
 	cutText = 24
-)
-
-// The cells of a value that does not exist, and of one that is unknown.
-const (
-	Nothing = "-"
-	Unknown = "?"
 )
 
 // Grid is a table that has to fit a width.
@@ -125,8 +120,8 @@ func (g Grid) measure(column int) size {
 	for row := range g.Rows {
 		cell := g.Cell(row, column)
 		s.natural = max(s.natural, Cells(cell))
-		s.empty = s.empty && (cell == Nothing || cell == "")
-		known = known || cell != Nothing && cell != "" && cell != Unknown
+		s.empty = s.empty && (cell == phrase.Nothing || cell == "")
+		known = known || cell != phrase.Nothing && cell != "" && cell != phrase.UnknownCell
 		if c.Min == 0 || g.Cut {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // randomTable has an identity in its first column.
@@ -20,7 +22,7 @@ func randomTable(r *rand.Rand) Table {
 	for i := range r.IntN(20) {
 		row := []string{fmt.Sprintf("%s-%d", []string{"storage", "a-long-prefix-stateless"}[r.IntN(2)], i), []string{"ok", "not-reporting"}[r.IntN(2)]}
 		for range t.Columns[2:] {
-			row = append(row, []string{Nothing, ansi.Strip(words(r, 6))}[r.IntN(2)]) // cells have no colors
+			row = append(row, []string{phrase.Nothing, ansi.Strip(words(r, 6))}[r.IntN(2)]) // cells have no colors
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -60,11 +62,11 @@ func TestAColumnInWhichAllIsUnknownGivesWayFirst(t *testing.T) {
 		want       []int
 		widths     []int
 	}{
-		"there is room":                 {[]string{Unknown, Nothing}, 40, []int{0, 1, 2}, []int{9, 9, 14}},
-		"none is known":                 {[]string{Unknown, Nothing}, 30, []int{0, 1, 2}, []int{9, 3, 14}},
-		"none is known, with less room": {[]string{Unknown, Nothing}, 24, []int{0, 2}, []int{9, 13}},
-		"one is known":                  {[]string{Unknown, "safe"}, 30, []int{0, 1}, []int{9, 9}},
-		"there is none":                 {[]string{Nothing, Nothing}, 30, []int{0, 2}, []int{9, 14}},
+		"there is room":                 {[]string{phrase.UnknownCell, phrase.Nothing}, 40, []int{0, 1, 2}, []int{9, 9, 14}},
+		"none is known":                 {[]string{phrase.UnknownCell, phrase.Nothing}, 30, []int{0, 1, 2}, []int{9, 3, 14}},
+		"none is known, with less room": {[]string{phrase.UnknownCell, phrase.Nothing}, 24, []int{0, 2}, []int{9, 13}},
+		"one is known":                  {[]string{phrase.UnknownCell, "safe"}, 30, []int{0, 1}, []int{9, 9}},
+		"there is none":                 {[]string{phrase.Nothing, phrase.Nothing}, 30, []int{0, 2}, []int{9, 14}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +83,7 @@ func TestAColumnInWhichAllIsUnknownGivesWayFirst(t *testing.T) {
 func TestTableColumnsAreDroppedByPriority(t *testing.T) {
 	columns := []Column{{Name: "ID"}, {Name: "A", Drop: 1}, {Name: "B", Drop: 3}, {Name: "C", Drop: 2}, {Name: "EMPTY", Drop: 1}}
 	cell := strings.Repeat("x", 20)
-	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
+	rows := [][]string{{"storage-1", cell, cell, cell, phrase.Nothing}}
 	for width, want := range map[int][]int{100: {0, 1, 2, 3, 4}, 79: {0, 1, 2, 3}, 60: {0, 1, 3}, 40: {0, 1}, 20: {0}} {
 		if got := (Table{Rows: rows}).fit(width, columns).Shown; !slices.Equal(got, want) {
 			t.Errorf("at %d shows %v, want %v", width, got, want)
@@ -113,7 +115,7 @@ func TestATableWrittenToAPipeHasAllCells(t *testing.T) {
 func TestColumnsThatDoNotFitArePrintedBelowTheirRow(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "RULE"}, {Name: "MESSAGE", Below: true}, {Name: "FIX", Below: true}}, Rows: [][]string{
 		{"POD-005", "its pods wait for nodes that are not reachable for longer than they should", "kubectl patch foundationdbcluster sample --type merge -p '{}'"},
-		{"PG-001", "one is missing", Nothing},
+		{"PG-001", "one is missing", phrase.Nothing},
 	}}
 	var b bytes.Buffer
 	if err := table.Write(NewPage(&b, func() int { return 60 })); err != nil {
@@ -137,7 +139,7 @@ PG-001
 func TestARoomyColumnShowsOnlyBesideAllOthers(t *testing.T) {
 	columns := []Column{{Name: "ID"}, {Name: "WHAT", Min: 5}, {Name: "POD", Roomy: true, Drop: 2}, {Name: "IMAGE", Roomy: true, Drop: 3}, {Name: "KEY", Optional: true}}
 	cell := strings.Repeat("x", 20)
-	rows := [][]string{{"storage-1", cell, cell, cell, Nothing}}
+	rows := [][]string{{"storage-1", cell, cell, cell, phrase.Nothing}}
 	for width, want := range map[int][]int{0: {0, 1, 2, 3}, 78: {0, 1, 2, 3}, 77: {0, 1, 2}, 54: {0, 1}, 20: {0, 1}} {
 		if got := (Table{Rows: rows}).fit(width, columns).Shown; !slices.Equal(got, want) {
 			t.Errorf("at %d shows %v, want %v", width, got, want)

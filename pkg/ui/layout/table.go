@@ -11,6 +11,8 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 )
 
 // Table is a list the way kubectl prints lists: blanks between columns, no lines.
@@ -120,7 +122,7 @@ func isBlank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // below prints the cell of a column that has no room in the row.
 func below(w io.Writer, width int, name, cell string) {
-	if cell == Nothing || cell == "" {
+	if cell == phrase.Nothing || cell == "" {
 		return
 	}
 	label := "    "

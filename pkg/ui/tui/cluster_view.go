@@ -53,10 +53,12 @@ func (s clusterView) isUnread() bool {
 func (s clusterView) times() list.At { return list.At{Now: s.now} }
 
 // age returns how long ago a time was; "?" if unknown.
-func (s clusterView) age(t *time.Time) string { return s.times().Age(t) }
+func (s clusterView) age(t *time.Time) string { return phrase.Or(s.times().Age(t), phrase.UnknownCell) }
 
 // until returns the time left until t; "due" if none is left.
-func (s clusterView) until(t *time.Time) string { return s.times().Until(t) }
+func (s clusterView) until(t *time.Time) string {
+	return phrase.Or(s.times().Until(t), phrase.UnknownCell)
+}
 
 // clock returns a time of day, with the date if it is another day.
 func (s clusterView) clock(t time.Time) string {

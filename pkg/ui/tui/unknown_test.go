@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/list"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/why"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -237,6 +238,11 @@ func dishonestLists(k knowledge, f *frame.Frame) string {
 			id = c
 		}
 		for i := range table.Rows {
+			for _, c := range table.Columns {
+				if cell := c.Cell(list.At{Now: noon}, i); (cell.Text == phrase.Nothing) != (cell.Value == list.Absent) || (cell.Text == phrase.UnknownCell) != (cell.Value == list.Unknown) {
+					return fmt.Sprintf("list %s, %s: %q has the value %d", name, c.Title, cell.Text, cell.Value)
+				}
+			}
 			key := id.Cell(list.At{Now: noon}, i).Text
 			for _, title := range k.unknownCells(name, key) {
 				c, has := table.Column(title)

@@ -218,7 +218,7 @@ func (s clusterView) aboutNode(name string) []line {
 		return nil
 	}
 	lines := []line{
-		heading("Node " + name), fact("ready", n.ReadyWord()), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", list.Words(n.Zones).Text),
+		heading("Node " + name), fact("ready", n.ReadyCell().Text), fact("cordoned", phrase.YesNo(n.Unschedulable, phrase.UnknownCell)), fact("zone", list.Words(n.Zones).Text),
 	}
 	for _, taint := range n.Taints {
 		lines = append(lines, fact("taint", taint))
@@ -227,7 +227,7 @@ func (s clusterView) aboutNode(name string) []line {
 		lines = append(lines, fact("rule", r.Text()))
 	}
 	if n.TaintedSince != nil {
-		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", n.DetectWords(s.times())), fact("replaced in", n.ReplaceWords(s.times())))
+		lines = append(lines, fact("tainted for", s.since(n.TaintedSince)), fact("detected in", n.DetectCell(s.times()).Text), fact("replaced in", n.ReplaceCell(s.times()).Text))
 	}
 	for _, note := range n.Notes() {
 		lines = append(lines, fact("note", note))
