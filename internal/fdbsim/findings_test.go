@@ -56,15 +56,23 @@ func TestOneActiveGenerationCanStillHaveOldLogs(t *testing.T) {
 // recovery is required.
 func TestAnExcludedProcessLosesItsSingletonsWithoutARecovery(t *testing.T) {
 	c := configured(t)
-	c.start("stateless-9", "stateless", "127.0.2.29:4501", "z9")
+	var addresses []string
+	for i := range 9 {
+		address := fmt.Sprintf("127.0.2.%d", 30+i)
+		addresses = append(addresses, address)
+		c.start("spare-"+address, "stateless", address+":4501", "z"+address)
+	}
 	c.Advance(time.Minute)
 	db := c.inner.Databases[0]
-	spare := db.Member("127.0.2.29:4501")
+	at := slices.IndexFunc(addresses, func(address string) bool { // has none of the roles that end with a recovery
+		return !slices.ContainsFunc(db.Roles.Assignments(), func(a model.Assignment) bool { return a.Instance.Server == db.Member(address+":4501") })
+	})
+	spare := db.Member(addresses[at] + ":4501")
 	for _, s := range []*model.RoleInstance{&db.Roles.Distributor, &db.Roles.Ratekeeper, &db.Roles.Scan} {
 		s.Server = spare
 	}
 	before := db.Recovery.Generation
-	c.exec("exclude no_wait 127.0.2.29")
+	c.exec("exclude no_wait " + addresses[at])
 	c.Advance(time.Minute)
 	for _, a := range db.Roles.Assignments() {
 		if a.Instance.Server == spare {
@@ -331,5 +339,37 @@ func TestALostDataHallNeverMakesTheLogUnreadable(t *testing.T) {
 	c.Advance(time.Minute)
 	if d := c.status(); d.Client.DatabaseStatus.Available {
 		t.Errorf("available without %s, which can hold all replicas of a mutation", both)
+	}
+}
+
+// More processes for the roles of the transaction system than it is on make a better set of roles once fewer of the roles have to
+// share a process: then the cluster controller has the database recover. Recorded on 7.3.79, where three new process groups of the
+// stateless class joined three others.
+func TestTheDatabaseRecoversOnceFewerRolesHaveToShareAProcess(t *testing.T) {
+	c := configured(t)
+	db := c.inner.Databases[0]
+	first := db.Recovery.Generation
+	for i := range 4 {
+		address := fmt.Sprintf("127.0.2.%d:4501", 30+i)
+		c.start("new-"+address, "stateless", address, "z"+address)
+		c.Advance(time.Minute)
+	}
+	apart, shared := db.Recovery.Generation, map[*model.Process]int{}
+	for _, a := range db.Roles.Assignments() {
+		switch a.Role {
+		case model.RoleDataDistributor, model.RoleRatekeeper, model.RoleConsistencyScan:
+		default:
+			shared[a.Instance.Server]++
+		}
+	}
+	for s, n := range shared {
+		if n > 1 {
+			t.Errorf("%s has %d roles, with processes to spare", s.Disk.ProcessID, n)
+		}
+	}
+	c.start("spare", "stateless", "127.0.2.40:4501", "z40")
+	c.Advance(time.Minute)
+	if last := db.Recovery.Generation; apart == first || last != apart {
+		t.Errorf("generation %d, %d after processes joined that roles were moved to, and %d after one joined that nothing required", first, apart, last)
 	}
 }

@@ -42,7 +42,7 @@ func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 	done, acted := map[string]int{}, false
 	report := func(e reconcile.Event) {
 		if a, ok := e.(reconcile.ActionDone); ok && a.Err == nil && !plan.Records(a.Action) {
-			done[string(a.Stage)+" "+plan.KindOf(a.Action)]++
+			done[string(a.Stage)+" "+plan.KindOf(a.Action)] += times(a.Action)
 			acted = true
 		}
 	}
@@ -60,6 +60,15 @@ func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 	}
 	t.Fatal("no end")
 	return nil
+}
+
+// times is 1 for an action. The mark of drained process groups counts for each of them: with how many writes of the status they
+// are marked depends on the second in which a recovery ends.
+func times(a plan.Action) int {
+	if marked, is := a.(plan.SetExcluded); is {
+		return len(marked.Groups)
+	}
+	return 1
 }
 
 // pause is the time until a command begins the next pass: soon after actions, whose effects it follows.
@@ -142,7 +151,11 @@ func forecastWith(t *testing.T, w *sim.Cluster, list []plan.Stage) planned.Forec
 func counts(f planned.Forecast) map[string]int {
 	done := map[string]int{}
 	for _, p := range f.Phases {
-		done[string(p.Stage)+" "+p.Kind] += p.Actions
+		n := p.Actions
+		if p.Kind == plan.KindOf(plan.SetExcluded{}) {
+			n = len(p.Groups)
+		}
+		done[string(p.Stage)+" "+p.Kind] += n
 	}
 	return withoutMetadata(done)
 }

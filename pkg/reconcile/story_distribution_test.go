@@ -83,7 +83,7 @@ func (m *migration) count() {
 // run makes passes until one has nothing to do, and checks after each what must hold throughout.
 func (m *migration) run() {
 	m.t.Helper()
-	for range 60 {
+	for range 120 {
 		done := pass(m.t, m.w, func(reconcile.Event) {})
 		for _, a := range m.w.Acted[m.acted:] {
 			if mark, ok := a.(plan.MarkForRemoval); ok {

@@ -254,7 +254,8 @@ func (db *Database) lookForBetter() {
 		return
 	}
 	next, ok := db.recruitRoles()
-	if ok && next.fitness(db) < db.Roles.fitness(db) {
+	better, present := next.quality(db), db.Roles.quality(db)
+	if ok && slices.Compare(better[:], present[:]) < 0 {
 		db.electLeaders()
 		db.RecoverAfter(db.Simulation.Pace.Recruit, RequestedGenerations)
 		return

@@ -125,9 +125,36 @@ func (db *Database) rolesBroken() bool {
 	return false
 }
 
-// fitness is how well the set of roles suits its roles, lower being better. What is
-// missing weighs more than what suits badly.
-func (c *roles) fitness(db *Database) int {
+// quality is how well a set of roles is recruited, its parts in the order in which the cluster controller compares them
+// (ClusterController.actor.h, betterMasterExists): lower is better.
+type quality [8]int
+
+// quality is what is missing from the set of roles and how well processes suit it, then how many roles share a process, and how
+// few the roles are that there can be several of.
+func (c *roles) quality(db *Database) quality {
+	used := map[*Process]int{}
+	for _, a := range c.Assignments() {
+		switch a.Role {
+		case RoleDataDistributor, RoleRatekeeper, RoleConsistencyScan: // move without a recovery
+		default:
+			used[a.Instance.Server]++
+		}
+	}
+	q := quality{c.suits(db)}
+	if c.master.Server == c.Controller.Server {
+		q[1] = 1
+	}
+	for i, several := range [][]RoleInstance{c.commitProxies, c.grvProxies, c.resolvers} {
+		for _, s := range several {
+			q[2+2*i] = max(q[2+2*i], used[s.Server])
+		}
+		q[3+2*i] = -len(several)
+	}
+	return q
+}
+
+// suits is how well processes suit the roles that they have. What is missing weighs more than what suits badly.
+func (c *roles) suits(db *Database) int {
 	const missing = 1000
 	total := 0
 	for _, e := range c.Assignments() {
@@ -212,6 +239,15 @@ func (r *recruiter) keep(old RoleInstance, of Role) RoleInstance {
 	return RoleInstance{Server: best[0], ID: r.db.Simulation.Hex(16)}
 }
 
+// master is the master as it is, unless another process suits as well and has fewer roles, such as any beside the controller.
+func (r *recruiter) master() RoleInstance {
+	old := r.keep(r.db.Roles.master, RoleMaster)
+	if best, fit := r.best(RoleMaster); r.used[old.Server] > 0 && len(best) > 0 && r.used[best[0]] < r.used[old.Server] && fit <= r.db.fitness(RoleMaster, old.Server) {
+		return RoleInstance{Server: best[0], ID: r.db.Simulation.Hex(16)}
+	}
+	return old
+}
+
 // electLeaders chooses the cluster controller and the master.
 func (db *Database) electLeaders() {
 	r := recruiter{db: db, pool: db.primaryPool(db.Roles.PrimaryDC), used: map[*Process]int{}}
@@ -225,7 +261,7 @@ func (db *Database) electLeaders() {
 		db.incompatiblePeers = nil
 	}
 	r.used[db.Roles.Controller.Server]++
-	db.Roles.master = r.keep(db.Roles.master, RoleMaster)
+	db.Roles.master = r.master()
 	for _, s := range []*RoleInstance{&db.Roles.Distributor, &db.Roles.Ratekeeper, &db.Roles.Scan} {
 		if s.Taken() && !s.Server.Alive() {
 			*s = RoleInstance{}
@@ -289,7 +325,7 @@ func (db *Database) recruitIn(conf Configuration, dc string) (roles, bool) {
 	next := roles{PrimaryDC: dc}
 	next.Controller = r.keep(db.Roles.Controller, RoleController)
 	r.used[next.Controller.Server]++
-	next.master = r.keep(db.Roles.master, RoleMaster)
+	next.master = r.master()
 	r.used[next.master.Server]++
 	sets, ok := db.recruitLogs(conf, dc)
 	next.logSets = sets
