@@ -24,27 +24,30 @@ func Kept[T any](parts []T, drop func(T) int, fit func([]T) bool) []T {
 	return parts
 }
 
-// CutAtWord shortens a line without colors to a number of cells, between two words: half a number would be another one. Only
-// what has no blank is cut within a word.
+// CutAtWord shortens a line without colors to a number of cells, between two words, or between two items of a list that has no
+// blanks: half a number would be another one. Only what has neither is cut within a word.
 func CutAtWord(line string, cells int) string {
 	if Cells(line) <= cells {
 		return line
 	}
-	const mark = " …"
-	end := -1
+	kept := ""
 	for i, r := range line {
-		if r != ' ' {
+		begin := ""
+		switch {
+		case r == ' ' && strings.TrimSpace(line[:i]) != "":
+			begin = strings.TrimRight(line[:i], " ·,:;") + " …"
+		case r == ',' && !strings.HasPrefix(line[i+1:], " "):
+			begin = line[:i+1] + "…"
+		default:
 			continue
 		}
-		if Cells(line[:i]+mark) > cells {
+		if Cells(begin) > cells {
 			break
 		}
-		if strings.TrimSpace(line[:i]) != "" {
-			end = i
-		}
+		kept = begin
 	}
-	if end < 0 {
+	if kept == "" {
 		return Cut(line, cells)
 	}
-	return strings.TrimRight(line[:end], " ·,:;") + mark
+	return kept
 }

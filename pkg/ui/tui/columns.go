@@ -123,7 +123,7 @@ func layOut(columns []layout.Column, rows []row, width int) table {
 // draw draws a row in its columns.
 func (t table) draw(colors theme, r row, width int) string {
 	if r.key == "" && !r.titles {
-		return colors.Draw(line(r.cells), width)
+		return colors.Draw(paint.AtWord(line(r.cells), width), width)
 	}
 	cells := t.fill(r, width)
 	var b strings.Builder

@@ -38,7 +38,7 @@ func planPage(s clusterView) page {
 		p.rows = append(p.rows, changeRow(g))
 	}
 	p.rows = append(p.rows, later...)
-	p.addList([]layout.Column{{Name: " "}, {Name: "SETTING"}, {Name: "NOW → DESIRED", Min: 16}}, settingRows(v.Changes))
+	p.addList([]layout.Column{{Name: " "}, {Name: "SETTING", Min: longSetting}, {Name: "NOW → DESIRED", Min: 16}}, settingRows(v.Changes))
 	if f := v.Forecast; f != nil {
 		p.addList([]layout.Column{{Name: " "}, {Name: "AFTER"}, {Name: "CHANGE", Min: 8}, {Name: "OBJECTS", Min: 16}, {Name: "IMPACT", Optional: true}}, phaseRows(*f))
 		p.addList([]layout.Column{{Name: " "}, {Name: "FORECAST"}, {Name: "OF ALL PASSES", Min: 24}}, forecastRows(f))
@@ -114,13 +114,23 @@ func changeRow(g planned.ChangeGroup) row {
 // maxObjects is how many objects a row names.
 const maxObjects = 8
 
+// longSetting is how many cells the name of a setting has at most that leaves room for the values beside it.
+const longSetting = 24
+
+// settingRows are settings with their values, which stand below a long name.
 func settingRows(all []planned.SettingChange) []row {
 	var rows []row
 	for i, c := range planned.MergedSettings(all) {
 		values := valueWords(c.From) + " → " + valueWords(c.To)
-		rows = append(rows, row{key: fmt.Sprintf("setting %d %s", i, c.Setting), cells: []span{
-			styled(warn, string(plan.Alters)), styled(plain, c.Setting), styled(plain, values),
-		}})
+		r := row{key: fmt.Sprintf("setting %d %s", i, c.Setting), more: func(clusterView) []line {
+			return []line{heading(c.Setting), fact("now", valueWords(c.From)), fact("desired", valueWords(c.To))}
+		}, cells: []span{styled(warn, string(plan.Alters)), styled(plain, c.Setting), styled(plain, values)}}
+		if widthOf(c.Setting) <= longSetting {
+			rows = append(rows, r)
+			continue
+		}
+		r.cells = r.cells[:2]
+		rows = append(rows, r, row{cells: []span{styled(plain, indent+indent), styled(plain, values)}})
 	}
 	return rows
 }
