@@ -114,8 +114,8 @@ func TestRequestCountsOfCommandsStayWithinLimits(t *testing.T) {
 	apply(t, ns, cluster("c", "processCounts: {storage: 4, log: 4, stateless: 3}\n"))
 	r, sent := new(wire).fdb(t, "reconcile", "c", "-n", ns, "--wait", "--yes")
 	want(t, r, 0)
-	if tools := execs(sent); len(tools) > 5 { // none before a pod has a cluster file
-		t.Errorf("a new cluster: %d execs, want at most 5:\n%s", len(tools), strings.Join(tools, "\n"))
+	if tools := execs(sent); len(tools) > 8 { // none before a pod has a cluster file; what several pods run at once counts as one
+		t.Errorf("a new cluster: %d execs, want at most 8:\n%s", len(tools), strings.Join(tools, "\n"))
 	} else {
 		t.Logf("a new cluster: %d requests and %d execs", len(sent)-len(tools), len(tools))
 	}
