@@ -258,8 +258,8 @@ const NotReachable = "not reachable"
 
 // coordinates adds the coordinator of a group by the connection string: a process that does not
 // report remains a coordinator, and the database counts it.
-func (f Facts) coordinates(v *GroupView, g *v1beta2.ProcessGroupStatus) {
-	for _, c := range f.Coordinators().Items {
+func (f Facts) coordinates(v *GroupView, g *v1beta2.ProcessGroupStatus, coordinators []CoordinatorView) {
+	for _, c := range coordinators {
 		address, err := fdb.ParseAddress(c.Address)
 		if err != nil || !mayBeAt(f.Cluster, g, address) || f.Coordinator(c).Group != v.ID {
 			continue

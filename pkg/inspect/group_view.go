@@ -171,8 +171,9 @@ func NewGroupListView(m Metadata, f Facts) GroupListView {
 	if why := f.UnknownReason("roles, uptime and data"); why != "" {
 		v.Warnings = append(v.Warnings, why)
 	}
+	coordinators := f.Coordinators().Items
 	for _, g := range f.Groups() {
-		v.Items = append(v.Items, f.Group(g))
+		v.Items = append(v.Items, f.group(g, coordinators))
 	}
 	v.Items = worstFirst(v.Items)
 	return v
@@ -210,7 +211,12 @@ func knownLabels(labels map[string]string) map[string]string {
 	return labels
 }
 
+// Group returns a process group.
 func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
+	return f.group(g, f.Coordinators().Items)
+}
+
+func (f Facts) group(g *v1beta2.ProcessGroupStatus, coordinators []CoordinatorView) GroupView {
 	v := GroupView{
 		ID: string(g.ProcessGroupID), Class: string(g.ProcessClass), Pod: g.PodName(f.Cluster),
 		Zone: f.ZoneOf(g), Addresses: OrEmpty(slices.Clone(g.Addresses)), Conditions: f.ConditionsOf(g), Exclusion: f.Exclusion(g), Proven: g.IsExcluded(),
@@ -233,7 +239,7 @@ func (f Facts) Group(g *v1beta2.ProcessGroupStatus) GroupView {
 	if f.Database.Status.ListsProcesses() {
 		v.processes(f.Database.Status, f.ProcessesOf(g))
 	}
-	f.coordinates(&v, g)
+	f.coordinates(&v, g, coordinators)
 	return v
 }
 

@@ -130,7 +130,7 @@ func (f Facts) coordinatorGroups() []string {
 func (f Facts) Node(name string, groups []*v1beta2.ProcessGroupStatus, coordinators []string) NodeView {
 	v := NodeView{Name: name, Zones: []string{}, ProcessGroups: []string{}, Classes: map[string]int{}}
 	for _, g := range groups {
-		if zone := f.Group(g).Zone; zone != "" && !slices.Contains(v.Zones, zone) {
+		if zone := f.ZoneOf(g); zone != "" && !slices.Contains(v.Zones, zone) {
 			v.Zones = append(v.Zones, zone)
 		}
 		v.ProcessGroups = append(v.ProcessGroups, string(g.ProcessGroupID))
