@@ -268,6 +268,26 @@ func newChanges(env *session.Env, n *session.ChangeNotifier) *changes {
 	return &changes{env: env, notifier: n, read: map[plan.Facet][]client.Object{}}
 }
 
+// seeChanges has passes over clusters end their waits early, until the returned function is called.
+func seeChanges(all []*Passes) (stop func()) {
+	var stops []func()
+	for _, p := range all {
+		if p.Run.ResourceKind != nil {
+			continue
+		}
+		p.changes = newChanges(p.Env, session.NewChangeNotifier())
+		if p.Wait {
+			stops = append(stops, p.changes.keepOpen(p.Session))
+		}
+		stops = append(stops, p.changes.stop)
+	}
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
 // keepOpen keeps an fdbcli open, if the session can, until the returned function is called.
 func (c *changes) keepOpen(s session.Session) (end func()) {
 	poller, can := s.(session.DatabasePoller)

@@ -104,11 +104,7 @@ type pacing struct {
 
 // All runs passes until one of them settles how the command ends.
 func (p *Passes) All(ctx context.Context) error {
-	p.changes = newChanges(p.Env, session.NewChangeNotifier())
-	if p.Wait {
-		defer p.changes.keepOpen(p.Session)()
-	}
-	defer func() { p.changes.stop(); p.out.Progress.End() }()
+	defer func() { p.out.Progress.End() }() // of the progress that the passes begin
 	return alone(p).all(ctx)
 }
 

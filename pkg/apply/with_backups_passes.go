@@ -35,6 +35,9 @@ func planTogether(ctx context.Context, e *session.Env, key types.NamespacedName,
 
 // all runs passes over all of them in turn, until nothing is left that a wait could change.
 func (t *resourceSet) all(ctx context.Context) error {
+	if !t.sites {
+		defer seeChanges(t.members)()
+	}
 	for _, p := range t.members {
 		if err := p.refuseBeside(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
@@ -252,8 +255,10 @@ func (t *resourceSet) wait(ctx context.Context) (again bool, err error) {
 		return true, due.wait(ctx, due.next.after, due.next.reason)
 	case t.alone:
 		return true, t.env.Waiting().Pause(ctx, due.next.after, "")
-	default:
+	case t.sites:
 		return true, t.env.Waiting().Pause(ctx, max(due.next.after, t.options.Interval), t.waitsFor())
+	default:
+		return true, t.waiting().wait(ctx, max(due.next.after, t.options.Interval), t.waitsFor())
 	}
 }
 

@@ -45,6 +45,32 @@ func TestAWaitEndsWhenTheDatabaseShowsWhatItIsFor(t *testing.T) {
 	}
 }
 
+// What passes over several resources wait for is seen in the database of the cluster that waits.
+func TestAWaitOfSeveralResourcesEndsWhenTheDatabaseShowsWhatItIsFor(t *testing.T) {
+	reconcile := func(t *testing.T, answers bool) (took time.Duration) {
+		t.Helper()
+		g := commandstest.Roomy(t)
+		g.Cluster.Tick(time.Hour)
+		open, polls := 0, 0
+		g.Connect = func() (session.Session, error) {
+			return commandstest.Polled{Simulated: commandstest.Simulated{Cluster: g.Cluster, G: g}, Answers: answers, Open: &open, Polls: &polls}, nil
+		}
+		began := g.Cluster.Now()
+		g.Cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.Storage()[0])).MarkForRemoval(began)
+		if code := g.Run("reconcile", "sample", "--with-backups", "--yes", "--wait"); code != exit.ExitDone {
+			t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
+		}
+		if open != 0 || polls == 0 {
+			t.Errorf("%d fdbcli are left open after %d polls", open, polls)
+		}
+		return g.Cluster.Now().Sub(began)
+	}
+	seen, unseen := reconcile(t, true), reconcile(t, false)
+	if t.Logf("%s with polls, %s without an answer", seen, unseen); seen > unseen*3/4 {
+		t.Errorf("it took %s with polls, and %s without", seen, unseen)
+	}
+}
+
 // TestAWatchPollsTheDatabaseOnlyWhileItWaits replaces a process group. What a wait is for is seen by polls; a watch with
 // nothing to do lasts for weeks, and reads the database after its resync interval alone.
 func TestAWatchPollsTheDatabaseOnlyWhileItWaits(t *testing.T) {
