@@ -140,7 +140,8 @@ func (t table) drawChosen(colors theme, r row, width int) string {
 	return colors.Chosen(markChosen+line(cells).Text(), width)
 }
 
-// fill returns the cells that are shown, each as wide as its column and the space behind it.
+// fill returns the cells that are shown, each as wide as its column and the space behind it; the last one of a row that has fewer
+// cells than columns has the room of all behind it.
 func (t table) fill(r row, width int) []span {
 	var cells []span
 	left := width
@@ -150,6 +151,9 @@ func (t table) fill(r row, width int) []span {
 			s = r.cells[i]
 		}
 		w := min(t.Widths[n], left)
+		if i == len(r.cells)-1 && n < len(t.Shown)-1 {
+			w = left
+		}
 		text := layout.CutAtWord(s.Text, w)
 		if blanks := strings.Repeat(" ", max(0, w-widthOf(text))); t.columns[i].Right {
 			text = blanks + text
