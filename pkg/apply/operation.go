@@ -380,10 +380,6 @@ func (c *changes) followSince(ctx context.Context, f session.Follower) {
 	f.Follow(ctx, c.resource)
 }
 
-// pollShare is how many times longer than a poll took the pause after it is at least: of a database with a thousand
-// processes, a document takes part of a second.
-const pollShare = 5
-
 // polls returns what polls the database during a wait, and reports a change; nil where that is not possible.
 func (c *changes) polls() func(context.Context) (after time.Duration) {
 	if c.database == nil {
