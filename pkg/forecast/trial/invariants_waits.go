@@ -139,9 +139,18 @@ func (h *History) noteDepartures(d *deed) {
 	}
 }
 
-// leavesToUser reports whether the last pass named the process group of a pod as one that a user has to replace.
+// leavesToUser reports whether a pass named the process group of a pod as one that a user has to replace, or the last one as
+// one that the list of the spec keeps from being replaced.
 func (h *History) leavesToUser(w *sim.Cluster, pod string) bool {
-	return slices.ContainsFunc(h.going[w], func(id v1beta2.ProcessGroupID) bool {
+	left := slices.Clone(h.going[w])
+	for _, hold := range h.holds {
+		if hold.Code == plan.HoldKeptDiffer {
+			for _, id := range hold.Subjects {
+				left = append(left, v1beta2.ProcessGroupID(id))
+			}
+		}
+	}
+	return slices.ContainsFunc(left, func(id v1beta2.ProcessGroupID) bool {
 		g := w.Resource.ProcessGroup(id)
 		return g != nil && g.PodName(w.Resource) == pod
 	})
