@@ -230,10 +230,15 @@ func OperationClauses(p reconcile.OperationProgress, now time.Time) []Clause {
 		clause(9, list.Plain, inspect.PassWords(p)),
 	}
 	clauses = append(clauses, SafetyClauses(p)...)
-	if p.AskedAt == nil && len(p.Replacements) == 0 {
+	if p.AskedAt == nil && !slices.ContainsFunc(p.Replacements, isUnderWay) { // else the phases show it
 		clauses = append(clauses, clause(2, list.Plain, inspect.WaitWords(p)))
 	}
 	return slices.DeleteFunc(clauses, func(c Clause) bool { return c.Pieces[0].Text == "" })
+}
+
+// isUnderWay reports whether a phase of a replacement runs, or something keeps it from that.
+func isUnderWay(r reconcile.Replacement) bool {
+	return r.Blocker != nil || slices.ContainsFunc(r.Phases, func(p reconcile.Phase) bool { return p.State == reconcile.PhaseRunning })
 }
 
 // SafetyClauses returns whether all data has its copies, and which loss the database tolerates, while process groups are being

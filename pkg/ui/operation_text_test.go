@@ -154,3 +154,29 @@ func TestAnOperationIsShownFromItsMarkToItsEnd(t *testing.T) {
 	}
 	golden.RequireEqual(t, []byte(b.String()))
 }
+
+// The reason for which nothing goes on is shown beside phases that have not begun, and not beside one that runs.
+func TestAReplacementShowsWhatItWaitsForBeforeAPhaseBegins(t *testing.T) {
+	const reason = "exclusion waits: last recovery 1m28s ago, 2m0s required"
+	drain := func(state reconcile.PhaseState) []reconcile.Replacement {
+		return []reconcile.Replacement{{ID: "storage-1", Phases: []reconcile.Phase{{Name: reconcile.PhaseMarked, State: reconcile.PhaseDone}, {Name: reconcile.PhaseDrained, State: state}}}}
+	}
+	blocked := drain(reconcile.PhasePending)
+	blocked[0].Blocker = &reconcile.Blocker{Group: "storage-2"}
+	for name, tt := range map[string]struct {
+		replacements []reconcile.Replacement
+		shown        bool
+	}{
+		"no replacement":                {shown: true},
+		"a phase that has not begun":    {replacements: drain(reconcile.PhasePending), shown: true},
+		"a phase that runs":             {replacements: drain(reconcile.PhaseRunning)},
+		"a successor that cannot start": {replacements: blocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := reconcile.OperationProgress{WaitingFor: reason, Replacements: tt.replacements, ReplacementsTotal: len(tt.replacements)}
+			if text := Joined(FitLine(OperationClauses(p, time.Time{}), Between, 0)); strings.Contains(text, reason) != tt.shown {
+				t.Errorf("%q, want the reason: %t", text, tt.shown)
+			}
+		})
+	}
+}
