@@ -64,12 +64,15 @@ tested() {
   names=$(mktemp)
   code=0
   (cd "$folder" && GOGC=400 timeout -s INT "$((left > 5 ? left : 5))" go test -short -vet=off "$@") >"$names" 2>&1 || code=$?
-  grep -v 'no test files' "$names" || true
   unfinished=$((code == 124 ? 1 : 0))
+  # An interrupt makes a package fail that has no failed test.
+  if [ "$unfinished" = 1 ] && ! grep -qE '^ *--- FAIL|\[(build|setup) failed\]' "$names"; then
+    sed -i -E 's/^FAIL\t/stopped\t/; /^FAIL$/d' "$names"
+    code=0
+  fi
+  grep -v 'no test files' "$names" || true
   if [ "$unfinished" = 1 ]; then
-    printf 'NOT FINISHED in %s s: those of %s packages that are not listed; make test-quick runs all\n' "$limit" "$#"
-    # An interrupt makes a package fail that has no failed test.
-    if grep -qE '^ *--- FAIL|\[(build|setup) failed\]' "$names"; then code=1; else code=0; fi
+    printf 'NOT FINISHED in %s s: those of %s packages that are not listed with ok; make test-quick runs all\n' "$limit" "$#"
   fi
   rm -f "$names"
   return "$code"
