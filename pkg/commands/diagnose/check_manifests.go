@@ -17,6 +17,7 @@ import (
 	flag "github.com/kubectl-fdb/kubectl-fdb/pkg/commands/flags"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/check"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/phrase"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
@@ -94,7 +95,7 @@ func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]ma
 	if err != nil {
 		return nil, namespaceRules{}, err
 	}
-	p := proposal.Proposer{Client: c, Offline: o.local || session.IsDumped(env)}
+	p := proposal.Proposer{Client: c, Offline: o.local || session.IsDumped(env), Beside: proposal.NewBeside(beside)}
 	var all []manifest
 	var changes []*proposal.Change
 	for _, one := range read {
@@ -108,6 +109,9 @@ func (o checkOptions) readManifests(ctx context.Context, env *session.Env) ([]ma
 		if all = append(all, m); m.change != nil {
 			changes = append(changes, m.change)
 		}
+	}
+	if assumed := p.Beside.Assumed(); len(assumed) > 0 {
+		env.Logf("warning: the API server made no dry run, since it does not have %s of the manifests yet: its defaults and refusals are not checked", phrase.List(planned.AssumedWords(assumed)))
 	}
 	session.ReadProposed(env, changes)
 	return all, rules, nil

@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
@@ -143,6 +147,33 @@ func TestTheAPIServerReportsWhatItWouldDropOfAManifest(t *testing.T) {
 }
 
 // A quota of the namespace counts what is there; one that is about to be applied has another maximum.
+// An API server makes no dry run in a namespace that only the manifests have: then what this program knows is checked, with a warning.
+func TestManifestsAreCheckedBesideTheirNamespace(t *testing.T) {
+	g := commandstest.Up(t)
+	watching, is := g.Client().(client.WithWatch)
+	if !is {
+		t.Fatalf("%T cannot refuse", g.Client())
+	}
+	api := interceptor.NewClient(watching, interceptor.Funcs{Create: func(ctx context.Context, below client.WithWatch, o client.Object, options ...client.CreateOption) error {
+		if o.GetNamespace() == "fresh" {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "fresh")
+		}
+		return below.Create(ctx, o, options...)
+	}})
+	manifest := clusterOf(version, "routin: {}")
+	namespace := "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n"
+	if code := g.RunOn(api, "check", "-n", "fresh", "-f", writeFile(t, manifest)); code != exit.ExitUsage {
+		t.Errorf("without the namespace: exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+	code := g.RunOn(api, "check", "-n", "fresh", "-o", "json", "-f", writeFile(t, manifest+namespace))
+	if !strings.Contains(g.Err.String(), "does not have Namespace fresh of the manifests yet") || code == exit.ExitUsage {
+		t.Fatalf("exit code %d: %s", code, &g.Err)
+	}
+	if all := found(t, g); !slices.ContainsFunc(all, func(f string) bool { return strings.Contains(f, "spec.routin") }) {
+		t.Errorf("no finding about the unknown field: %v", all)
+	}
+}
+
 func TestTheQuotasOfTheNamespaceAreComparedWithWhatAManifestAdds(t *testing.T) {
 	grown := manifestOf("v1beta2", "FoundationDBCluster", "sample", version, "processCounts: {storage: 6, log: 3, stateless: 3}")
 	for name, tc := range map[string]struct {
