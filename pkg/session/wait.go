@@ -67,6 +67,9 @@ const PollInterval = 2 * time.Second
 func (e Waiting) PauseUntil(ctx context.Context, w Wakeup, waitingFor string) error {
 	polls := polling{w.Poll, e.Clock.Now().Add(PollInterval)}
 	for {
+		if err := ctx.Err(); err != nil { // also where its timer has ended at the same moment
+			return exit.CauseOf(ctx, err)
+		}
 		now := e.Clock.Now()
 		left := w.Due().Sub(now)
 		if left <= 0 {
