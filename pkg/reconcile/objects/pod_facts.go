@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/lru"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -260,11 +261,34 @@ func validateReport(pod *corev1.Pod) error {
 	if ImageTypeOf(pod) != v1beta2.ImageTypeUnified {
 		return nil
 	}
-	if text, found := pod.Annotations[v1beta2.AnnotationCurrentConfiguration]; found && !json.Valid([]byte(text)) {
-		return notJSON(pod, v1beta2.AnnotationCurrentConfiguration)
+	for _, annotation := range []string{v1beta2.AnnotationCurrentConfiguration, v1beta2.AnnotationEnvironment} {
+		if text, found := pod.Annotations[annotation]; found && !readable(report{annotation, text}) {
+			return notJSON(pod, annotation)
+		}
 	}
-	_, err := Variables(pod)
-	return err
+	return nil
+}
+
+// report is what a monitor reports in an annotation.
+type report struct{ annotation, text string }
+
+// readings remembers which reports can be read. A pass validates every pod several times, a forecast in each of its
+// passes, and reports rarely change: two for each of 2,000 pods.
+var readings = lru.New(4000)
+
+// readable reports whether a report can be read.
+func readable(r report) bool {
+	if known, found := readings.Get(r); found {
+		return known.(bool)
+	}
+	var can bool
+	if r.annotation == v1beta2.AnnotationEnvironment {
+		can = json.Unmarshal([]byte(r.text), new(map[string]string)) == nil
+	} else {
+		can = json.Valid([]byte(r.text))
+	}
+	readings.Add(r, can)
+	return can
 }
 
 func notOneOf[T ~string](pod *corev1.Pod, annotation string, one, other T) error {
