@@ -204,10 +204,7 @@ func (w *Cluster) Now() time.Time { return w.FDB.Now() }
 // happen are skipped.
 func (w *Cluster) Tick(d time.Duration) {
 	for left := d.Truncate(time.Second); left > 0; {
-		idle := left - time.Second
-		for _, each := range w.site.clusters {
-			idle = min(idle, each.idleFor())
-		}
+		idle := min(left-time.Second, w.site.idleFor())
 		w.FDB.Advance(idle + time.Second)
 		for _, each := range w.site.clusters {
 			each.step()
@@ -216,10 +213,21 @@ func (w *Cluster) Tick(d time.Duration) {
 	}
 }
 
+// longestIdle bounds how far a simulation jumps.
+const longestIdle = time.Hour
+
+// idleFor is for how many whole seconds from now nothing happens in any cluster.
+func (s *site) idleFor() time.Duration {
+	idle := longestIdle
+	for _, w := range s.clusters {
+		idle = min(idle, w.idleFor())
+	}
+	return idle
+}
+
 // idleFor is for how many whole seconds from now nothing happens: no pod and no process has
 // anything to do.
 func (w *Cluster) idleFor() time.Duration {
-	const long = time.Hour
 	for _, pod := range w.Pods {
 		if !w.settled(pod) {
 			return 0
@@ -227,7 +235,7 @@ func (w *Cluster) idleFor() time.Duration {
 	}
 	next, due := w.FDB.NextEvent()
 	if !due {
-		return long
+		return longestIdle
 	}
 	return max(0, next.Sub(w.Now())-time.Nanosecond).Truncate(time.Second)
 }
@@ -247,24 +255,28 @@ func (w *Cluster) resolve(host string) ([]netip.Addr, error) {
 	if ip, err := netip.ParseAddr(w.otherNames[host]); err == nil {
 		return []netip.Addr{ip}, nil
 	}
-	label, _, _ := strings.Cut(host, ".")
-	for _, g := range w.Resource.Status.ProcessGroups {
-		name := g.PodName(w.Resource)
-		if !strings.HasPrefix(name, label) || g.DNSName(w.Resource) != host {
-			continue
-		}
-		pod := w.Pods[name]
-		if pod == nil || pod.Status.PodIP == "" {
-			continue
-		}
-		ips, err := objects.PublicIPs(pod)
-		if err != nil || len(ips) == 0 {
-			return nil, fmt.Errorf("no address of host: %s", host)
-		}
-		ip, err := netip.ParseAddr(ips[0])
-		return []netip.Addr{ip}, err
+	name, _, _ := strings.Cut(host, ".")
+	if pod := w.Pods[name]; pod == nil || pod.Status.PodIP == "" || !w.isHost(name, host) {
+		return nil, fmt.Errorf("no such host: %s", host)
 	}
-	return nil, fmt.Errorf("no such host: %s", host)
+	ips, err := objects.PublicIPs(w.Pods[name])
+	if err != nil || len(ips) == 0 {
+		return nil, fmt.Errorf("no address of host: %s", host)
+	}
+	ip, err := netip.ParseAddr(ips[0])
+	return []netip.Addr{ip}, err
+}
+
+// isHost reports whether a host is that of the process group with this pod. Only the names of few groups are built: a model
+// resolves its coordinators whenever it looks at a process.
+func (w *Cluster) isHost(pod, host string) bool {
+	for _, g := range w.Resource.Status.ProcessGroups {
+		number := g.ProcessGroupID[strings.LastIndexByte(string(g.ProcessGroupID), '-')+1:]
+		if strings.HasSuffix(pod, string(number)) && g.PodName(w.Resource) == pod && g.DNSName(w.Resource) == host {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *Cluster) podNames() []string { return slices.Sorted(maps.Keys(w.Pods)) }
