@@ -34,6 +34,7 @@ type History struct {
 	change   mutation
 	typeIn   func(*sim.Cluster, string) error // runs what a user types; nil without a user
 	stages   []plan.Stage
+	hashes   *plan.HashMemo
 	passes   int
 
 	// What troubles it now.
@@ -82,7 +83,8 @@ type History struct {
 // blank is a history without a cluster. Its story is written as text; nil without a reader.
 func blank(seed uint64, story io.Writer) *History {
 	return &History{
-		seed: seed, story: story, listen: func(reconcile.Event) {},
+		hashes: plan.NewHashMemo(),
+		seed:   seed, story: story, listen: func(reconcile.Event) {},
 		tried: map[*sim.Cluster]map[string]bool{}, down: map[string]string{}, buckets: map[string]string{}, endings: map[*sim.Cluster]conclusion{},
 		records: map[*sim.Cluster]recorded{}, silent: map[string]time.Time{}, departed: map[string]departure{}, going: map[*sim.Cluster][]v1beta2.ProcessGroupID{},
 	}
@@ -146,7 +148,7 @@ func (h *History) pass(ctx context.Context) {
 	h.logf("pass %d%s", next, h.whose())
 	_, h.passError = h.run(ctx, reconcile.Pass{
 		Stages: h.stages, Report: func(reconcile.Event) {}, Seed: h.seed + uint64(next)*1000, //nolint:gosec // not negative
-		Continues: h.endings[h.w].pass.Acted > 0 && !h.settling,
+		Continues: h.endings[h.w].pass.Acted > 0 && !h.settling, Hashes: h.hashes,
 	})
 	if !h.violated() && h.exists() {
 		h.judge(afterPass, nil)

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/distribution"
@@ -17,12 +20,21 @@ import (
 // SpecHashes are the hashes of many groups' pod specs. Building and encoding a spec is
 // most of the work of checking a pod, and the specs of one class differ only in the group's
 // number, and in what follows from it, the distribution key: so the text is built once per class
-// and key, and the number inserted.
+// and key, and the number inserted. They may be used by several goroutines at once.
 type SpecHashes struct {
+	// cluster has only what specs depend on.
 	cluster      *v1beta2.FoundationDBCluster
 	distribution distribution.Distribution
-	texts        map[textKey]specText
-	memo         *plan.HashMemo
+
+	mu     sync.Mutex
+	texts  map[textKey]specText
+	wholes map[groupKey]string
+}
+
+// groupKey is what a spec depends on of its process group.
+type groupKey struct {
+	class v1beta2.ProcessClass
+	id    v1beta2.ProcessGroupID
 }
 
 // textKey is what the text of a spec depends on, apart from the number.
@@ -36,9 +48,20 @@ type textKey struct {
 // change while they are used.
 func NewSpecHashes(c *v1beta2.FoundationDBCluster) *SpecHashes { return RememberedSpecHashes(c, nil) }
 
-// RememberedSpecHashes are the same, of which a memo knows those that were computed before.
+// RememberedSpecHashes are the same, of which a memo knows those that were computed before. The cluster may change then.
 func RememberedSpecHashes(c *v1beta2.FoundationDBCluster, memo *plan.HashMemo) *SpecHashes {
-	return &SpecHashes{cluster: c, distribution: distribution.Of(c), texts: map[textKey]specText{}, memo: memo}
+	return memo.Of(specInputs(c), func(inputs *v1beta2.FoundationDBCluster) any {
+		return &SpecHashes{cluster: inputs, distribution: distribution.Of(inputs), texts: map[textKey]specText{}, wholes: map[groupKey]string{}}
+	}).(*SpecHashes)
+}
+
+// specInputs are the parts of a cluster that pod specs depend on. Hashes are computed of them alone, so that what is
+// missing here is missing in every hash, and a test finds it.
+func specInputs(c *v1beta2.FoundationDBCluster) *v1beta2.FoundationDBCluster {
+	return &v1beta2.FoundationDBCluster{
+		TypeMeta: c.TypeMeta, ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: c.Namespace},
+		Spec: c.Spec, Status: v1beta2.FoundationDBClusterStatus{RunningVersion: c.Status.RunningVersion},
+	}
 }
 
 // specText is the text of a class's specs, cut at every place of the group's number;
@@ -46,7 +69,17 @@ func RememberedSpecHashes(c *v1beta2.FoundationDBCluster, memo *plan.HashMemo) *
 type specText struct {
 	pieces [][]byte
 	// known are hashes of this very text by number.
-	known *plan.KnownHashes
+	known map[string]string
+}
+
+// of is the hash of the text with a number, computed at most once.
+func (t specText) of(number string) string {
+	hash, known := t.known[number]
+	if !known {
+		hash = t.hashWith(number)
+		t.known[number] = hash
+	}
+	return hash
 }
 
 // hashWith is the hash of the text with a number in every cut.
@@ -63,6 +96,8 @@ func (t specText) hashWith(number string) string {
 
 // Of is the hash that the pod of a group, created now, would record of its spec.
 func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	number, plain := h.plainNumber(g)
 	if !plain {
 		return h.whole(g)
@@ -80,15 +115,24 @@ func (h *SpecHashes) Of(g *v1beta2.ProcessGroupStatus) (string, error) {
 	if text.pieces == nil {
 		return h.whole(g)
 	}
-	return text.known.Of(number, text.hashWith), nil
+	return text.of(number), nil
 }
 
+// whole is the hash of a spec that is built for its process group alone.
 func (h *SpecHashes) whole(g *v1beta2.ProcessGroupStatus) (string, error) {
-	spec, err := PodSpec(h.cluster, g)
+	key := groupKey{g.ProcessClass, g.ProcessGroupID}
+	if hash, known := h.wholes[key]; known {
+		return hash, nil
+	}
+	spec, err := PodSpec(h.cluster, &v1beta2.ProcessGroupStatus{ProcessGroupID: g.ProcessGroupID, ProcessClass: g.ProcessClass})
 	if err != nil {
 		return "", err
 	}
-	return SpecHash(spec)
+	hash, err := SpecHash(spec)
+	if err == nil {
+		h.wholes[key] = hash
+	}
+	return hash, err
 }
 
 // plainNumber is the number of a group that is like all others of its class: its ID has the
@@ -112,9 +156,6 @@ const (
 	standIn      = 918273645
 	otherStandIn = 546372819
 )
-
-// placeholder stands for the number in a text that hashes are remembered by: no JSON has it.
-const placeholder = "\x00"
 
 // inBucket returns the next number from n on that is in the bucket of a key.
 func (h *SpecHashes) inBucket(n int, key textKey) int {
@@ -141,7 +182,7 @@ func (h *SpecHashes) cut(key textKey) (specText, error) {
 	if !bytes.Equal(bytes.Join(pieces, []byte(strconv.Itoa(otherNumber))), other) {
 		return specText{}, nil
 	}
-	return specText{pieces, h.memo.Of(bytes.Join(pieces, []byte(placeholder)))}, nil
+	return specText{pieces, map[string]string{}}, nil
 }
 
 func (h *SpecHashes) textFor(class v1beta2.ProcessClass, number int) ([]byte, error) {

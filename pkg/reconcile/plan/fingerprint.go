@@ -129,49 +129,41 @@ func ownedByName(o metav1.Object) {
 }
 
 // HashMemo remembers the hashes of pod specs for all that compare the same process groups: the
-// stages of a pass, and the passes of a forecast. Each hash is remembered by the whole text that it
-// is of, so a memo never returns the hash of another spec, whatever changes. It may be
-// used by several goroutines at once.
+// stages of a pass, and the passes of a forecast. They are remembered by all that specs depend on beside
+// their process group, so a memo never returns the hash of another spec, whatever changes. It may be
+// used by several goroutines at once. A nil memo remembers nothing.
 type HashMemo struct {
-	mu     sync.Mutex
-	byText map[string]*KnownHashes
+	mu   sync.Mutex
+	kept []keptHashes // the latest last
+}
+
+type keptHashes struct {
+	inputs *v1beta2.FoundationDBCluster
+	hashes any
 }
 
 // NewHashMemo returns a memo that knows nothing yet.
-func NewHashMemo() *HashMemo { return &HashMemo{byText: map[string]*KnownHashes{}} }
+func NewHashMemo() *HashMemo { return &HashMemo{} }
 
-// Of returns the known hashes of a text in which something stands for the numbers. A nil memo
-// knows none.
-func (m *HashMemo) Of(text []byte) *KnownHashes {
+// mostKept is how many different clusters a memo remembers: a spec, and the versions that it runs meanwhile.
+const mostKept = 8
+
+// Of returns what is remembered for these parts of a cluster; what begin returns where that is nothing. Begin gets a copy, which
+// nobody else changes.
+func (m *HashMemo) Of(inputs *v1beta2.FoundationDBCluster, begin func(*v1beta2.FoundationDBCluster) any) any {
 	if m == nil {
-		return &KnownHashes{byNumber: map[string]string{}}
+		return begin(inputs)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.byText[string(text)]
-	if known == nil {
-		known = &KnownHashes{byNumber: map[string]string{}}
-		m.byText[string(text)] = known
+	for i := len(m.kept) - 1; i >= 0; i-- {
+		if reflect.DeepEqual(m.kept[i].inputs, inputs) {
+			return m.kept[i].hashes
+		}
 	}
-	return known
-}
-
-// KnownHashes are the known hashes of one text, by the number in it.
-type KnownHashes struct {
-	mu       sync.Mutex
-	byNumber map[string]string
-}
-
-// Of returns the hash of the text with a number, computed at most once.
-func (k *KnownHashes) Of(number string, hashWith func(number string) string) string {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	hash, known := k.byNumber[number]
-	if !known {
-		hash = hashWith(number)
-		k.byNumber[number] = hash
-	}
-	return hash
+	inputs = inputs.DeepCopy()
+	m.kept = append(m.kept[max(0, len(m.kept)-mostKept+1):], keptHashes{inputs, begin(inputs)})
+	return m.kept[len(m.kept)-1].hashes
 }
 
 // GroupsOf returns the process groups of an action, none for one about the cluster or the

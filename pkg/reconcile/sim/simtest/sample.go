@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 )
@@ -45,10 +46,11 @@ const betweenRounds = 70 * time.Second
 
 // Settle runs passes over all clusters in turn until none has anything to do; most bounds them.
 func Settle(ctx context.Context, most int, clusters ...*sim.Cluster) error {
+	hashes := plan.NewHashMemo()
 	for range most {
 		settled, wait := true, time.Duration(0)
 		for _, w := range clusters {
-			p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: func(reconcile.Event) {}, Seed: 42}
+			p := reconcile.Pass{Stages: stages.Cluster(), Observer: w, Actor: w, Report: func(reconcile.Event) {}, Seed: 42, Hashes: hashes}
 			done, err := p.Run(ctx)
 			if err != nil {
 				return err
