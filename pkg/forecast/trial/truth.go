@@ -57,7 +57,7 @@ func (h *History) truth() truth {
 		replicas: db.Replicas(), desiredReplicas: db.DesiredReplicas(), complete: db.Complete("", h.ofOthers), completeBut: map[string]bool{},
 		up: map[string]bool{}, shutOut: map[string]bool{}, buckets: h.bucketsOf(), excluded: db.Excluded(), young: db.JustStarted(fdb.DeathNoticedAfter),
 	}
-	coordinators, shutOut := db.ConnectionString().Coordinators, db.IncompatibleProcesses()
+	coordinators, shutOut, up := db.ConnectionString().Coordinators, db.IncompatibleProcesses(), db.Processes()
 	for name, pod := range h.w.Pods {
 		t.shutOut[name] = slices.Contains(shutOut, idOf(h.w, pod))
 		t.pods[name] = pod.Spec.NodeName
@@ -67,9 +67,9 @@ func (h *History) truth() truth {
 			t.completeBut[t.zones[name]] = db.Complete(t.zones[name], h.ofOthers)
 		}
 		t.coordinators[name] = h.isOneOf(coordinators, name)
-		t.needed[name], t.up[name] = h.needs(name), h.answers(name)
+		t.needed[name], t.up[name] = h.needs(name), h.isOf(name, up)
 	}
-	t.complete = t.complete && h.answering(coordinators) == len(coordinators) // a pod that was recreated can have another address
+	t.complete = t.complete && h.answering(coordinators, up) == len(coordinators) // a pod that was recreated can have another address
 	for name, claim := range h.w.Volumes {
 		pod := name[:len(name)-len(claimSuffix)]
 		t.claims[pod], t.going[pod] = true, claim.DeletionTimestamp != nil
@@ -78,9 +78,9 @@ func (h *History) truth() truth {
 	return t
 }
 
-// answering is how many of the addresses are pods' that are live members.
-func (h *History) answering(coordinators []fdb.Address) int {
-	up, n := h.database().Processes(), 0
+// answering is how many of the addresses are pods' that are live members, which are up.
+func (h *History) answering(coordinators []fdb.Address, up []string) int {
+	n := 0
 	for _, w := range h.clusters {
 		for name, pod := range w.Pods {
 			if h.isOneOf(coordinators, name) && slices.Contains(up, idOf(w, pod)) {
@@ -112,9 +112,14 @@ func (h *History) isOneOf(addresses []fdb.Address, pod string) bool {
 
 // answers reports whether a server of a pod is a live member of the database.
 func (h *History) answers(pod string) bool {
+	return h.exists() && h.isOf(pod, h.database().Processes())
+}
+
+// isOf reports whether a pod is there, and its process is one of these.
+func (h *History) isOf(pod string, processes []string) bool {
 	w := h.home(pod)
 	there := w.Pods[pod]
-	return there != nil && h.exists() && slices.Contains(h.database().Processes(), idOf(w, there))
+	return there != nil && slices.Contains(processes, idOf(w, there))
 }
 
 // idOf is the process group's ID that a pod carries.
