@@ -243,7 +243,7 @@ func (p *pacing) backOff(problem error) *nextPass {
 	if p.since.IsZero() {
 		p.since, p.retries = p.Env.Clock.Now(), pace.Pace{Interval: p.Interval}
 	}
-	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(longestRest, p.Interval))
+	rest := min(p.retries.After(pace.Failed, 0).AtLeast, max(pace.LongestRest, p.Interval))
 	left := MaxErrorDuration - p.Env.Clock.Since(p.since)
 	failures := strings.Join(strings.Split(exit.Explain(problem), "\n"), "; ") // a line per failed stage
 	p.Env.Logf("no answer: %s; retrying in %s, for at most %s more", p.amongOthers(failures), rest.Round(time.Second), left.Round(time.Second))

@@ -338,11 +338,6 @@ func (o *outcome) waitsFor() (key, reason string) {
 	return reason, reason
 }
 
-// longestRest bounds the interval between two passes. What one stage waits for can take ten
-// minutes, while another one could already continue, and not all that matters is an object whose
-// changes are watched. The operator requeues after 15 s for most causes.
-const longestRest = 15 * time.Second
-
 // LongestRestVariable is the environment variable with a shorter bound of the interval between two passes. The
 // end-to-end tests set it: the time of their databases passes faster than that between passes.
 const LongestRestVariable = "KUBECTL_FDB_MAX_INTERVAL"
@@ -351,13 +346,13 @@ const LongestRestVariable = "KUBECTL_FDB_MAX_INTERVAL"
 func longestRestOf(env *session.Env) (time.Duration, error) {
 	text := env.Getenv(LongestRestVariable)
 	if text == "" {
-		return longestRest, nil
+		return pace.LongestRest, nil
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return longestRest, exit.Usagef("%s must be a positive duration, not %q", LongestRestVariable, text)
+		return pace.LongestRest, exit.Usagef("%s must be a positive duration, not %q", LongestRestVariable, text)
 	}
-	return min(d, longestRest), nil
+	return min(d, pace.LongestRest), nil
 }
 
 // restAfter returns the interval after the last pass.

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -159,7 +160,7 @@ func lives(t *testing.T, w *sim.Cluster, list []plan.Stage) fact {
 		case idle > 3*time.Hour:
 			f.end = planned.ForecastWaiting
 		default:
-			w.Tick(pause(end, acted.Equal(w.Now())))
+			w.Await(t.Context(), pause(end, acted.Equal(w.Now())), pace.DefaultInterval)
 		}
 	}
 	if f.seconds = essential; essential < 0 {
@@ -225,7 +226,6 @@ func (r row) String() string {
 
 // surprising are the operations that a forecast does not foresee within these ranges, and why.
 var surprising = map[string]string{
-	"data, growth":          "a growth is complete before the data has moved to the new processes, and the bytes are those until then",
 	"quota, growth refused": "a forecast assumes that the API server accepts what passes create; a plan has the quotas that this exceeds beside it",
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/admission"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 )
@@ -56,11 +57,11 @@ const (
 	blocked = time.Hour
 	// passTime is how long the reads of a pass take.
 	passTime = 2 * time.Second
-	// shortestInterval and longestInterval bound the interval between passes; while nothing happens it
-	// grows with the time since the last action, up to idleInterval.
-	shortestInterval = 5 * time.Second
-	longestInterval  = 15 * time.Second
-	idleInterval     = 10 * time.Minute
+	// idleInterval bounds the interval between passes, which is that of a command, and grows with the time since the
+	// last action while nothing happens.
+	idleInterval = 10 * time.Minute
+	// faultStep is the time between two moments at which things may fail.
+	faultStep = 5 * time.Second
 )
 
 // Play returns the forecast. A cluster that cannot be simulated is a forecast with the reason; the
@@ -151,20 +152,18 @@ func (p *player) play(ctx context.Context) error {
 			p.record.ends(end)
 			return nil
 		}
-		interval := p.interval(done)
-		p.letPass(interval)
-		p.record.waited(interval)
+		p.record.waited(p.letPass(ctx, p.interval(done)))
 	}
 }
 
-// letPass lets time pass, in which things may fail.
-func (p *player) letPass(d time.Duration) {
+// letPass lets time pass, in which things may fail, until the next pass, which follows a change as that of a command does. It
+// returns how long it was.
+func (p *player) letPass(ctx context.Context, d time.Duration) time.Duration {
 	if p.injector == nil && p.history == nil {
-		p.w.Tick(d)
-		return
+		return p.w.Await(ctx, d, pace.DefaultInterval)
 	}
-	for left := d; left > 0; left -= shortestInterval {
-		p.w.Tick(min(left, shortestInterval))
+	for left := d; left > 0; left -= faultStep {
+		p.w.Tick(min(left, faultStep))
 		p.observe()
 		if p.injector != nil {
 			p.injector.inject()
@@ -173,6 +172,7 @@ func (p *player) letPass(d time.Duration) {
 		}
 		p.observe()
 	}
+	return d
 }
 
 // observe notes how many copies of all data there are.
@@ -231,10 +231,10 @@ func (p *player) ends(done reconcile.PassDone) (planned.ForecastEnd, bool) {
 // happens, which costs precision and saves time.
 func (p *player) interval(done reconcile.PassDone) time.Duration {
 	if p.record.changed { // passes follow what changes because of their actions
-		return shortestInterval
+		return pace.DefaultInterval
 	}
 	due := max(done.RetryAfter, done.TidyAfter())
-	interval := max(min(due, longestInterval), shortestInterval)
+	interval := max(min(due, pace.LongestRest), pace.DefaultInterval)
 	const part = 4 // of the time without an action: the end of a long wait is observed a little late
 	idle := p.w.Now().Sub(p.acted) / part
 	return max(interval, min(idle, idleInterval)).Truncate(time.Second)

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/forecast"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect/planned"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/pace"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
@@ -56,28 +57,30 @@ func happens(t *testing.T, w *sim.Cluster, list []plan.Stage) map[string]int {
 		if end.Settled() {
 			return done
 		}
-		w.Tick(pause(end, acted))
+		w.Await(t.Context(), pause(end, acted), pace.DefaultInterval)
 	}
 	t.Fatal("no end")
 	return nil
 }
 
-// times is 1 for an action. The mark of drained process groups counts for each of them: with how many writes of the status they
-// are marked depends on the second in which a recovery ends.
+// times is 1 for an action. What marks drained and removed process groups counts for each of them: with how many writes
+// they are marked depends on the second in which a recovery ends.
 func times(a plan.Action) int {
-	if marked, is := a.(plan.SetExcluded); is {
-		return len(marked.Groups)
+	switch a := a.(type) { //nolint:gochecksumtype // all others count once
+	case plan.SetExcluded:
+		return len(a.Groups)
+	case plan.IncludeAndForget:
+		return len(a.Groups)
 	}
 	return 1
 }
 
 // pause is the time until a command begins the next pass: soon after actions, whose effects it follows.
 func pause(end reconcile.PassDone, acted bool) time.Duration {
-	const shortest, longest = 5 * time.Second, 15 * time.Second
 	if acted {
-		return shortest
+		return pace.DefaultInterval
 	}
-	return max(min(max(end.RetryAfter, end.TidyAfter()), longest), shortest)
+	return max(min(max(end.RetryAfter, end.TidyAfter()), pace.LongestRest), pace.DefaultInterval)
 }
 
 func observed(t *testing.T, w *sim.Cluster) plan.Snapshot {
@@ -152,7 +155,7 @@ func counts(f planned.Forecast) map[string]int {
 	done := map[string]int{}
 	for _, p := range f.Phases {
 		n := p.Actions
-		if p.Kind == plan.KindOf(plan.SetExcluded{}) {
+		if p.Kind == plan.KindOf(plan.SetExcluded{}) || p.Kind == plan.KindOf(plan.IncludeAndForget{}) {
 			n = len(p.Groups)
 		}
 		done[string(p.Stage)+" "+p.Kind] += n

@@ -81,7 +81,6 @@ var journeys = map[string]journey{
 	"three data halls, knob change": {begin: threeHalls, change: setKnob},
 	"three data halls, minor upgrade": {
 		begin: threeHalls, change: func(w *sim.Cluster) { w.Resource.Spec.Version = "7.4.6" },
-		surprises: map[string][2]int{"RemovePods IncludeAndForget": {4, 1}}, // removals end in other passes
 	},
 	"two regions, replacement": {begin: twoRegions, change: func(w *sim.Cluster) {
 		w.Resource.Spec.ProcessGroupsToRemove = []v1beta2.ProcessGroupID{groupOf(w, v1beta2.ProcessClassStorage)}

@@ -139,6 +139,9 @@ func inSeconds(s float64) string {
 	return phrase.Duration(time.Duration(s * float64(time.Second)))
 }
 
+// precision is the part of a forecast time that "about" covers: what ends within it afterwards is not said.
+const precision = 20
+
 // ForecastSentence returns how a forecast ends.
 func ForecastSentence(f *planned.Forecast) string {
 	size := fmt.Sprintf("in %s with %s", phrase.Count(f.Passes, "pass"), phrase.Count(f.Totals.Actions, "action"))
@@ -148,7 +151,7 @@ func ForecastSentence(f *planned.Forecast) string {
 		if f.Begins {
 			return fmt.Sprintf("begun after about %s, %s; later passes complete it, forecast by --wait", inSeconds(f.Seconds), size)
 		}
-		if f.HousekeepingSeconds > 0 {
+		if f.HousekeepingSeconds > f.Seconds/precision {
 			text += fmt.Sprintf("; housekeeping about %s later", inSeconds(f.HousekeepingSeconds))
 		}
 		return text

@@ -23,13 +23,17 @@ const (
 	Failed                   // something went wrong
 )
 
-// The defaults of a watch.
+// The intervals between passes.
 const (
 	// DefaultInterval is the minimum interval between two passes.
 	DefaultInterval = 2 * time.Second
 	// DefaultResync is the maximum interval: what no Kubernetes object shows, the database
 	// above all, is read at least as often.
 	DefaultResync = time.Minute
+	// LongestRest bounds the interval between two passes of a command that waits. What one stage waits for can take
+	// ten minutes, while another one could already continue, and not all that matters is an object whose changes are
+	// watched. The operator requeues after 15 s for most causes.
+	LongestRest = 15 * time.Second
 
 	// unknownWait is for waits of unknown length, and heldWait for those that end with another
 	// run. Both are far below the minute in which a Lease expires.
