@@ -70,9 +70,9 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 			d.rememberFiles()
 			return facts, nil
 		}
-		if !endsNoStatus(c) { // the status decides, unless there are files of a database
+		if !endsNoStatus(c) { // the status decides, unless there are files of a database, or may be
 			err = nil
-			if facts.DataDirs != nil && !facts.DataDirs.HasDatabase(c) {
+			if facts.DataDirs != nil && !facts.DataDirs.HasDatabase(c) && !facts.DataDirs.HidesVolumes(c) {
 				facts.DataDirs = nil
 			}
 		}

@@ -234,7 +234,9 @@ func TestWhatFilesDoNotProveIsDecidedByTheStatus(t *testing.T) {
 	f, create := byFiles(t, "7.3.79")
 	for name, dirs := range map[string]func(pod string) (admin.Result, error){
 		"tools that cannot read files": func(pod string) (admin.Result, error) { return f.blankDir(pod, "unknown") },
-		"pods that cannot be read":     func(string) (admin.Result, error) { return admin.Result{}, errors.New("timed out") },
+		"pods without a volume that cannot be read": func(pod string) (admin.Result, error) {
+			return f.blankUnless(pod, func(c v1beta2.ProcessClass) bool { return !c.IsStateful() })
+		},
 	} {
 		f.dirs = dirs
 		f.log.reset()
@@ -246,6 +248,41 @@ func TestWhatFilesDoNotProveIsDecidedByTheStatus(t *testing.T) {
 	f.observe(plan.Database) // the files prove nothing now
 	if err := f.cluster.Act(t.Context(), create); err != nil {
 		t.Errorf("by its status: %v", err)
+	}
+}
+
+// blankUnless is the data directory of a pod before there is a database; an error for pods of some classes.
+func (f *field) blankUnless(pod string, unread func(v1beta2.ProcessClass) bool) (admin.Result, error) {
+	found := &corev1.Pod{}
+	if err := f.api.Get(f.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: pod}, found); err != nil || unread(v1beta2.ProcessClass(found.Labels[v1beta2.LabelProcessClass])) {
+		return admin.Result{}, errors.New("timed out")
+	}
+	return f.blankDir(pod, "blank")
+}
+
+// A volume that cannot be read may have the data of a database whose coordinators lost their files, which reports that it was
+// never created. It is read once its pod answers.
+func TestNoDatabaseIsCreatedByItsStatusWhileAVolumeCannotBeRead(t *testing.T) {
+	f, _ := byFiles(t, "7.3.79")
+	f.dirs = func(pod string) (admin.Result, error) { return f.blankUnless(pod, v1beta2.ProcessClass.IsStateful) }
+	s := f.observe(plan.Everything)
+	if s.Database.Status == nil || !s.Database.Status.NeverConfigured() {
+		t.Fatalf("the status is not that of a database that was never configured: %s", s.Database.Why())
+	}
+	for range 3 {
+		f.pass()
+		f.tick(time.Minute)
+	}
+	if n := f.sentScripts("configure new"); n > 0 {
+		t.Errorf("a database was created %d times", n)
+	}
+	f.dirs = func(pod string) (admin.Result, error) { return f.blankDir(pod, "blank") }
+	for range 3 {
+		f.pass()
+		f.tick(time.Minute)
+	}
+	if f.sentScripts("configure new") == 0 {
+		t.Error("no database was created once all volumes were read")
 	}
 }
 

@@ -227,6 +227,13 @@ func (d DataDirs) HasDatabase(c *v1beta2.FoundationDBCluster) bool {
 	return err == nil && datadir.Find(connection, d.Pods).Finding == datadir.Exists
 }
 
+// HidesVolumes reports whether a running pod with a volume could not be read: it may have files of a database.
+func (d DataDirs) HidesVolumes(c *v1beta2.FoundationDBCluster) bool {
+	return slices.ContainsFunc(c.Status.ProcessGroups, func(g *v1beta2.ProcessGroupStatus) bool {
+		return g.ProcessClass.IsStateful() && d.Unread[g.PodName(c)] != ""
+	})
+}
+
 // Verdict returns what the data directories show about the database of a cluster, whose PVCs are given by name. Only
 // Blank proves that none was ever created: then every running pod and every bound PVC could
 // be read, and every registered process runs in a pod that was read.
