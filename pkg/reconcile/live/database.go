@@ -63,14 +63,14 @@ func (d *database) readDatabase(ctx context.Context, c *v1beta2.FoundationDBClus
 		status *fdb.Status
 		began  time.Time
 	)
-	if err == nil && inPods != nil && filesProve(c) {
+	if err == nil && inPods != nil && plan.FilesProve(c) {
 		facts.DataDirs, err = d.awaitDataDirs(asking, c, pods, inPods)
 		if ctx.Err() == nil && err == nil && !facts.DataDirs.MayExist(c) {
 			facts.NotQueried, facts.AsOf = noFiles(c), d.Clock.Now().UTC()
 			d.rememberFiles()
 			return facts, nil
 		}
-		if !endsNoStatus(c) { // the status decides, unless there are files of a database, or may be
+		if !plan.EndsNoStatus(c) { // the status decides, unless there are files of a database, or may be
 			err = nil
 			if facts.DataDirs != nil && !facts.DataDirs.HasDatabase(c) && !facts.DataDirs.HidesVolumes(c) {
 				facts.DataDirs = nil

@@ -38,7 +38,7 @@ func (d *database) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBClus
 	if c.Status.Configured || inPods == nil {
 		return
 	}
-	want, ends := desiredServers(c), d.Clock.Now().Add(workersMost)
+	want, ends := plan.DesiredServers(c), d.Clock.Now().Add(workersMost)
 	for before := 0; ; {
 		all, err := inPods.Workers(ctx)
 		if err != nil || ctx.Err() != nil || len(all) >= want || len(all) > 0 && len(all) == before || !d.Clock.Now().Before(ends) {
@@ -52,7 +52,7 @@ func (d *database) awaitWorkers(ctx context.Context, c *v1beta2.FoundationDBClus
 // awaitDataDirs reads the data directories until they prove that there is no database and as many processes have
 // registered as the spec has them, or no further one does; for a short time.
 func (d *database) awaitDataDirs(ctx context.Context, c *v1beta2.FoundationDBCluster, pods map[string]*corev1.Pod, inPods *admin.FDBCLI) (*plan.DataDirs, error) {
-	want, ends := desiredServers(c), d.Clock.Now().Add(filesMost)
+	want, ends := plan.DesiredServers(c), d.Clock.Now().Add(filesMost)
 	for before := 0; ; {
 		dirs, err := d.readDataDirs(ctx, c, pods, inPods)
 		if err != nil || ctx.Err() != nil || dirs.MayExist(c) || !d.Clock.Now().Before(ends) {
@@ -65,14 +65,6 @@ func (d *database) awaitDataDirs(ctx context.Context, c *v1beta2.FoundationDBClu
 		before = n
 		d.pause(ctx, workersPause)
 	}
-}
-
-// desiredServers returns how many processes the process groups of a cluster have.
-func desiredServers(c *v1beta2.FoundationDBCluster) (n int) {
-	for _, g := range c.Status.ProcessGroups {
-		n += c.ServersPerPod(g.ProcessClass)
-	}
-	return n
 }
 
 func (d *database) pause(ctx context.Context, t time.Duration) {
@@ -126,7 +118,7 @@ const lastLook = 5 * time.Second
 // itself refuses to create a database over one that exists.
 func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, newest *v1beta2.FoundationDBCluster) error {
 	last := d.takeLook()
-	if filesProve(newest) && last.files || endsNoStatus(newest) {
+	if plan.FilesProve(newest) && last.files || plan.EndsNoStatus(newest) {
 		return d.verifyBlank(ctx, newest)
 	}
 	if last.status == nil || d.Clock.Since(last.at) > lastLook {
@@ -144,24 +136,10 @@ func (d *database) verifyNeverConfigured(ctx context.Context, cli admin.Client, 
 	return nil
 }
 
-// filesProve reports whether files of its pods prove that the database of a cluster was never created. A database that
-// existed before the resource must never be created.
-func filesProve(c *v1beta2.FoundationDBCluster) bool {
-	version, err := fdb.ParseVersion(c.RunningVersion())
-	return err == nil && version.HasBlankCoordination() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
-}
-
-// endsNoStatus reports whether a status of the database of the cluster may never end, because the database was
-// never created and its version does not report that. Then files are the only proof.
-func endsNoStatus(c *v1beta2.FoundationDBCluster) bool {
-	version, err := fdb.ParseVersion(c.RunningVersion())
-	return err == nil && !version.ReportsMissingDatabase() && filesProve(c)
-}
-
 // noFiles is why no status is read of a cluster whose pods have no files of a database.
 func noFiles(c *v1beta2.FoundationDBCluster) string {
 	const none = "the pods that were read have no files of a database"
-	if endsNoStatus(c) {
+	if plan.EndsNoStatus(c) {
 		return none + ", and fdbserver " + c.RunningVersion() + " never completes the status document of one that does not exist"
 	}
 	return none
@@ -190,7 +168,7 @@ func (d *database) readDataDirs(ctx context.Context, c *v1beta2.FoundationDBClus
 	if forbidden != nil && len(files) == 0 {
 		return nil, forbidden
 	}
-	if dirs.MayExist(c) && !endsNoStatus(c) {
+	if dirs.MayExist(c) && !plan.EndsNoStatus(c) {
 		return dirs, nil // no proof, whatever has registered: the status is read
 	}
 	registered, err := inPods.Workers(ctx)

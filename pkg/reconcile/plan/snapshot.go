@@ -156,6 +156,28 @@ type DatabaseFacts struct {
 // StaleDocument is why a document that does not change any more counts as no answer, see [fdb.Staleness].
 const StaleDocument = "the status document is stale: the database returns the same one, of the same time, in every read"
 
+// FilesProve reports whether files of its pods prove that the database of a cluster was never created. A database that
+// existed before the resource must never be created.
+func FilesProve(c *v1beta2.FoundationDBCluster) bool {
+	version, err := fdb.ParseVersion(c.RunningVersion())
+	return err == nil && version.HasBlankCoordination() && !c.Status.Configured && c.Spec.SeedConnectionString == ""
+}
+
+// EndsNoStatus reports whether a status of the database of the cluster may never end, because the database was
+// never created and its version does not report that. Then files are the only proof.
+func EndsNoStatus(c *v1beta2.FoundationDBCluster) bool {
+	version, err := fdb.ParseVersion(c.RunningVersion())
+	return err == nil && !version.ReportsMissingDatabase() && FilesProve(c)
+}
+
+// DesiredServers returns how many processes the process groups of a cluster have.
+func DesiredServers(c *v1beta2.FoundationDBCluster) (n int) {
+	for _, g := range c.Status.ProcessGroups {
+		n += c.ServersPerPod(g.ProcessClass)
+	}
+	return n
+}
+
 // DataDirs are the data directories of the running pods of a cluster.
 type DataDirs struct {
 	// Pods are what was read, by name of the pod.
