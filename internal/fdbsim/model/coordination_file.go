@@ -38,7 +38,7 @@ func coordinationText(registers map[string]register) string {
 	for _, key := range slices.Sorted(maps.Keys(registers)) {
 		r := registers[key]
 		length := uint32(recordWithoutState)
-		if len(r.db.begins) > 0 || r.forward != "" {
+		if r.hasState() {
 			length = recordOfState
 		}
 		text.Write(binary.LittleEndian.AppendUint32(nil, length))

@@ -23,6 +23,38 @@ type register struct {
 	begin int64
 }
 
+// Coordination reports whether a process of the data directory was a coordinator, and stores the state of a database.
+func (d *Disk) Coordination() (is, state bool) {
+	for _, r := range d.registers {
+		is, state = true, state || r.hasState()
+	}
+	return is, state
+}
+
+// hasState reports whether a database was created, or moved its coordinators.
+func (r register) hasState() bool { return len(r.db.begins) > 0 || r.forward != "" }
+
+// DataOn are the names of the files of storage and log servers in a data directory.
+func (w *Simulation) DataOn(d *Disk) (names []string) {
+	for _, db := range w.Databases {
+		for _, ss := range db.Storage {
+			if ss.Disk == d {
+				names = append(names, "storage-"+ss.ID+".sqlite")
+			}
+		}
+		for _, g := range db.Logs {
+			for _, set := range g.Sets {
+				for _, l := range set.Logs {
+					if l.Disk == d {
+						names = append(names, "logqueue-"+l.ID+"-0.fdq")
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
 func (w *Simulation) openDisk(key string) *Disk {
 	if d, ok := w.Disks[key]; ok {
 		return d

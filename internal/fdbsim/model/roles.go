@@ -219,12 +219,87 @@ func (r *recruiter) recruit(of Role, n int) []RoleInstance {
 	best, _ := r.best(of)
 	var instances []RoleInstance
 	for _, s := range best[:min(n, len(best))] {
-		instances = append(instances, RoleInstance{Server: s, ID: r.db.Simulation.Hex(16)})
-	}
-	for _, s := range instances {
-		r.used[s.Server]++
+		instances = append(instances, r.take(s))
 	}
 	return instances
+}
+
+// take gives a process one role more.
+func (r *recruiter) take(s *Process) RoleInstance {
+	r.used[s]++
+	return RoleInstance{Server: s, ID: r.db.Simulation.Hex(16)}
+}
+
+// rank is in which order processes get a role, lower first: how well they suit it, how many roles they have, whether one of
+// them is a singleton, and whether they have one of the roles that are chosen together.
+type rank [4]int
+
+func (r *recruiter) rank(s *Process, f fitness, together []RoleInstance) rank {
+	k := rank{int(f), r.used[s], 0, len(together)}
+	c := r.db.Roles
+	if s == c.Distributor.Server || s == c.Ratekeeper.Server || s == c.Scan.Server {
+		k[2] = 1
+	}
+	for i := len(together) - 1; i >= 0; i-- {
+		if together[i].Server == s {
+			k[3] = i
+			break
+		}
+	}
+	return k
+}
+
+// transactionRoles are the roles that are chosen together, so that each has one process before any has a second one.
+var transactionRoles = [3]Role{RoleCommitProxy, RoleGrvProxy, RoleResolver}
+
+// recruitTogether chooses processes for commit proxies, GRV proxies and resolvers, up to so many of each. The first of each role
+// comes first. Whatever is as fit as the first, and as free as the least free of the three, may be the next
+// (ClusterController.actor.h, findWorkersForConfigurationFromDC).
+func (r *recruiter) recruitTogether(counts [3]int) (chosen [3][]RoleInstance) {
+	var (
+		together []RoleInstance
+		fits     [3]fitness
+		mostUsed int
+	)
+	for i, of := range transactionRoles {
+		suits, first, lowest := r.db.suitabilityFor(of), (*Process)(nil), rank{}
+		for _, s := range r.pool {
+			if f := suits.of(s); f < neverAssign {
+				if k := r.rank(s, f, together); first == nil || slices.Compare(k[:], lowest[:]) < 0 {
+					first, lowest, fits[i] = s, k, f
+				}
+			}
+		}
+		if first == nil {
+			return chosen
+		}
+		mostUsed = max(mostUsed, r.used[first])
+		together = append(together, r.take(first))
+		chosen[i] = together[i : i+1 : i+1]
+	}
+	for i, of := range transactionRoles {
+		chosen[i] = append(chosen[i], r.recruitBeside(chosen[i][0].Server, of, counts[i]-1, fits[i], mostUsed, together)...)
+	}
+	return chosen
+}
+
+// recruitBeside chooses up to n processes beside the first one of a role.
+func (r *recruiter) recruitBeside(first *Process, of Role, n int, fit fitness, mostUsed int, together []RoleInstance) (chosen []RoleInstance) {
+	suits, ranks := r.db.suitabilityFor(of), map[*Process]rank{}
+	var able []*Process
+	for _, s := range r.pool {
+		if f := suits.of(s); s != first && f < excludeFit && (f < max(fit, goodFit) || f == max(fit, goodFit) && r.used[s] <= mostUsed) {
+			able, ranks[s] = append(able, s), r.rank(s, f, together)
+		}
+	}
+	slices.SortStableFunc(able, func(a, b *Process) int {
+		x, y := ranks[a], ranks[b]
+		return slices.Compare(x[:], y[:])
+	})
+	for _, s := range able[:max(0, min(n, len(able)))] {
+		chosen = append(chosen, r.take(s))
+	}
+	return chosen
 }
 
 // keep is the seat as it is while its process lives and suits, else a new one.
@@ -329,9 +404,8 @@ func (db *Database) recruitIn(conf Configuration, dc string) (roles, bool) {
 	r.used[next.master.Server]++
 	sets, ok := db.recruitLogs(conf, dc)
 	next.logSets = sets
-	next.commitProxies = r.recruit(RoleCommitProxy, conf.CommitProxies)
-	next.grvProxies = r.recruit(RoleGrvProxy, conf.GrvProxies)
-	next.resolvers = r.recruit(RoleResolver, conf.Resolvers)
+	together := r.recruitTogether([3]int{conf.CommitProxies, conf.GrvProxies, conf.Resolvers})
+	next.commitProxies, next.grvProxies, next.resolvers = together[0], together[1], together[2]
 	next.Distributor = r.keep(db.Roles.Distributor, RoleDataDistributor)
 	next.Ratekeeper = r.keep(db.Roles.Ratekeeper, RoleRatekeeper)
 	next.Scan = r.keep(db.Roles.Scan, RoleConsistencyScan)

@@ -164,16 +164,21 @@ func addArgument(arguments map[int][]string, record string) error {
 func serversOf(pids []int, arguments map[int][]string) []Server {
 	servers := []Server{}
 	for _, pid := range pids {
-		server := Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments[pid], "--datadir", "-d"), Class: flagOf(arguments[pid], "--class", "-c"), Localities: localitiesOf(arguments[pid])}
-		addresses, err := fdb.ParseAddresses(flagOf(arguments[pid], "--public_address", "-p"))
-		for _, a := range addresses {
-			if err == nil {
-				server.Addresses = append(server.Addresses, a.Coordinator())
-			}
-		}
-		servers = append(servers, server)
+		servers = append(servers, ServerOf(pid, arguments[pid]))
 	}
 	return servers
+}
+
+// ServerOf returns how a process with these arguments was started.
+func ServerOf(pid int, arguments []string) Server {
+	server := Server{PID: pid, Addresses: []string{}, Directory: flagOf(arguments, "--datadir", "-d"), Class: flagOf(arguments, "--class", "-c"), Localities: localitiesOf(arguments)}
+	addresses, err := fdb.ParseAddresses(flagOf(arguments, "--public_address", "-p"))
+	for _, a := range addresses {
+		if err == nil {
+			server.Addresses = append(server.Addresses, a.Coordinator())
+		}
+	}
+	return server
 }
 
 // localitiesOf returns the localities that flags set; nil for none.

@@ -159,15 +159,28 @@ func (w *Cluster) database(ctx context.Context) plan.DatabaseFacts {
 	if w.Resource.Status.ConnectionString == "" {
 		return plan.DatabaseFacts{NotQueried: "there is no cluster file yet"}
 	}
+	facts := plan.DatabaseFacts{}
+	if _, err := w.Client(); err == nil && plan.FilesProve(w.Resource) {
+		dirs := w.awaitDataDirs()
+		if !dirs.MayExist(w.Resource) {
+			return plan.DatabaseFacts{NotQueried: "the pods that were read have no files of a database", DataDirs: dirs, AsOf: w.ownTime()}
+		}
+		if dirs.HasDatabase(w.Resource) || dirs.HidesVolumes(w.Resource) {
+			facts.DataDirs = dirs
+		}
+	}
 	began := w.ownTime()
 	status, err := w.findVersion(ctx)
-	if err != nil {
-		return plan.DatabaseFacts{Unreachable: err.Error(), AsOf: w.ownTime()}
+	facts.AsOf = w.ownTime()
+	switch {
+	case err != nil:
+		facts.Unreachable = err.Error()
+	case w.times.Of(status, began, w.ownTime()) > fdb.StaleAfter:
+		facts.Unreachable = plan.StaleDocument
+	default:
+		facts.Status = status
 	}
-	if w.times.Of(status, began, w.ownTime()) > fdb.StaleAfter {
-		return plan.DatabaseFacts{Unreachable: plan.StaleDocument, AsOf: w.ownTime()}
-	}
-	return plan.DatabaseFacts{Status: status, AsOf: w.ownTime()}
+	return facts
 }
 
 func (w *Cluster) status(ctx context.Context) (*fdb.Status, error) {
