@@ -110,7 +110,7 @@ func (r *recorder) acted(stage plan.StageName, a plan.Action) {
 
 // countCopies notes the copies of data that answer while a phase runs.
 func (r *recorder) countCopies(phase *planned.ForecastPhase) {
-	copies, known := r.w.LiveCopies()
+	copies, known := r.w.FewestCopies()
 	if !known || phase.Impact == plan.NoImpact {
 		return
 	}

@@ -109,6 +109,7 @@ func unsupported(a plan.Action) error { return fmt.Errorf("unsupported action: %
 
 // begin refuses what a test refuses and what needs the lock, and keeps the action for the test.
 func (w *Cluster) begin(a plan.Action) error {
+	w.lowest = nil
 	if w.Crash > 0 && len(w.Acted)+1 >= w.Crash {
 		return ErrCrashed
 	}

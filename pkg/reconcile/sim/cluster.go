@@ -124,6 +124,9 @@ type Cluster struct {
 	// otherNames are the addresses of processes of other control-plane instances by DNS name.
 	otherNames map[string]string
 
+	// lowest is the number of copies in the middle of the last action; nil where it did not change them.
+	lowest *int
+
 	// site is what joined clusters share.
 	site *site
 	// number identifies each of the joined clusters, from 0.
@@ -310,6 +313,22 @@ func (w *Cluster) ReturnNode(node string) {
 // on are the names of the running pods of a node, in order.
 func (w *Cluster) on(node string) []string {
 	return slices.DeleteFunc(w.RunningPods(), func(name string) bool { return w.Pods[name].Spec.NodeName != node })
+}
+
+// FewestCopies is the smallest number of LiveCopies since the last action began.
+func (w *Cluster) FewestCopies() (copies int, known bool) {
+	copies, known = w.LiveCopies()
+	if known && w.lowest != nil {
+		copies = min(copies, *w.lowest)
+	}
+	return copies, known
+}
+
+// noteCopies keeps what LiveCopies is in the middle of an action.
+func (w *Cluster) noteCopies() {
+	if copies, known := w.LiveCopies(); known {
+		w.lowest = &copies
+	}
 }
 
 // LiveCopies is on how many processes that answer, in different zones, all data is at least; known

@@ -119,7 +119,10 @@ func (w *Cluster) restart(ctx context.Context, a plan.RestartProcesses) error {
 	for i, address := range a.Addresses {
 		addresses[i] = address.HostPort()
 	}
-	return w.change(ctx, func(c *client.Client) error {
+	kill := client.Kill()
+	pause := kill.Flush + killPause
+	kill.Flush = 0
+	err := w.change(ctx, func(c *client.Client) error {
 		known, err := c.Workers()
 		if err != nil {
 			return fmt.Errorf("list processes: %w", err)
@@ -127,14 +130,16 @@ func (w *Cluster) restart(ctx context.Context, a plan.RestartProcesses) error {
 		if err := c.Begin(client.Changes); err != nil {
 			return err
 		}
-		if err := c.End(known, addresses, client.Kill()); err != nil {
+		if err := c.End(known, addresses, kill); err != nil {
 			return err
 		}
-		if err := c.Begin(client.Reads); err != nil {
-			return err
-		}
-		return c.Sleep(killPause)
+		return c.Begin(client.Reads)
 	})
+	w.noteCopies()
+	if err == nil {
+		w.Tick(pause) // the monitors start the processes again while fdbcli waits
+	}
+	return err
 }
 
 // killPause is for how long package live waits after a kill.
