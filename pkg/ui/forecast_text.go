@@ -139,7 +139,7 @@ func inSeconds(s float64) string {
 	return phrase.Duration(time.Duration(s * float64(time.Second)))
 }
 
-// precision is the part of a forecast time that "about" covers: what ends within it afterwards is not said.
+// precision is the part of a forecast time that "about" covers: what ends within it afterwards is not printed.
 const precision = 20
 
 // ForecastSentence returns how a forecast ends.

@@ -240,8 +240,8 @@ func (r *recruiter) rank(s *Process, f fitness, together []RoleInstance) rank {
 	if s == c.Distributor.Server || s == c.Ratekeeper.Server || s == c.Scan.Server {
 		k[2] = 1
 	}
-	for i := len(together) - 1; i >= 0; i-- {
-		if together[i].Server == s {
+	for i, chosen := range slices.Backward(together) {
+		if chosen.Server == s {
 			k[3] = i
 			break
 		}

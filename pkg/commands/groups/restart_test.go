@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
+	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/commands/commandstest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 )
@@ -44,7 +45,8 @@ func TestRestartExitCodes(t *testing.T) {
 		kills int
 	}{
 		"restarts one wave and prints that more follow": {args: []string{"--class", "storage", "--yes"}, want: exit.ExitWaiting, kills: 1, says: "2 more process groups restart in later waves"},
-		"the last wave":          {args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
+		"the last wave": {args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1, says: "sample: restarted: STORAGE0"},
+		"the last wave, which does not report yet": {given: staysDown, args: []string{"STORAGE0", "--yes"}, want: exit.ExitDone, kills: 1, says: "sample: restart requested: STORAGE0; use --wait to wait for them to report again"},
 		"all at once":            {args: []string{"--class", "storage", "--strategy", "all-at-once", "--yes"}, want: exit.ExitDone, kills: 1},
 		"shows what it would do": {args: []string{"STORAGE0", "--dry-run"}, want: exit.ExitNo, says: "~ restarts   restart 1 process of STORAGE0"},
 		"too soon after the last start": {given: func(g *commandstest.Given) {
@@ -113,8 +115,15 @@ func TestAnInterruptedRestartResumesWhereItStopped(t *testing.T) {
 	}
 }
 
+// staysDown keeps the process of the first storage group from starting again.
+func staysDown(g *commandstest.Given) {
+	first := g.Cluster.Resource.ProcessGroup(v1beta2.ProcessGroupID(g.Storage()[0]))
+	g.Cluster.Broken[first.PodName(g.Cluster.Resource)] = true
+}
+
 func TestTheRestartResultReportsThePhaseOfEachGroup(t *testing.T) {
 	g := aged(t)
+	staysDown(g)
 	g.Run("restart", "sample", "--class", "storage", "--yes", "-o", "json")
 	lines := strings.Split(strings.TrimSpace(g.Out.String()), "\n")
 	var last struct {

@@ -415,7 +415,7 @@ func (p podTransport) Run(ctx context.Context, c admin.Command) (admin.Result, e
 		return p.field.program(c)
 	}
 	if slices.Contains(c.Argv, datadir.Mount) { // tools that cannot read files, so that the status decides
-		return p.field.blankDir(p.pod, "unknown")
+		return p.field.blankDir(p.pod, "unknown") //nolint:contextcheck // pods are read with the test's context
 	}
 	var stdout, stderr bytes.Buffer
 	exit := fdbsim.Of(p.field.nodes.FDB).RunCommand(ctx, c.Argv, p.tool(c.Stdin, &stdout, &stderr)) //nolint:contextcheck // files are read with the test's context

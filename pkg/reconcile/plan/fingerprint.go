@@ -149,16 +149,16 @@ func NewHashMemo() *HashMemo { return &HashMemo{} }
 const mostKept = 8
 
 // Of returns what is remembered for these parts of a cluster; what begin returns where that is nothing. Begin gets a copy, which
-// nobody else changes.
+// does not change.
 func (m *HashMemo) Of(inputs *v1beta2.FoundationDBCluster, begin func(*v1beta2.FoundationDBCluster) any) any {
 	if m == nil {
 		return begin(inputs)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for i := len(m.kept) - 1; i >= 0; i-- {
-		if reflect.DeepEqual(m.kept[i].inputs, inputs) {
-			return m.kept[i].hashes
+	for _, k := range slices.Backward(m.kept) {
+		if reflect.DeepEqual(k.inputs, inputs) {
+			return k.hashes
 		}
 	}
 	inputs = inputs.DeepCopy()
