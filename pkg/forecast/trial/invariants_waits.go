@@ -60,7 +60,7 @@ func (h *History) noteSilence() {
 
 // excludesBesideOneThatMayReport judges the class of what is excluded: a process that ended a moment ago may be back,
 // and until then the others are not counted. Those that ended within the last 90 s may not be known, nor those of a zone
-// under maintenance.
+// under maintenance, nor that one reported that no pass has ever seen.
 func excludesBesideOneThatMayReport(h *History, d *deed) string {
 	h.noteSilence()
 	if _, maintained := h.database().Get("\xff/maintenance"); h.stale || maintained {
@@ -71,7 +71,7 @@ func excludesBesideOneThatMayReport(h *History, d *deed) string {
 			pod := g.PodName(h.w.Resource)
 			since, silent := h.silent[pod]
 			age := h.w.Now().Sub(since)
-			if g.ProcessClass == excluded.ProcessClass && !g.IsRemovable() && silent && !d.before.shutOut[pod] && age > fdb.DeathNoticedAfter && age < mayReportAgain-noticeLag {
+			if g.ProcessClass == excluded.ProcessClass && !g.IsRemovable() && g.FaultDomain != "" && silent && !d.before.shutOut[pod] && age > fdb.DeathNoticedAfter && age < mayReportAgain-noticeLag {
 				return fmt.Sprintf("%s has not reported for %s, and may report again", g.ProcessGroupID, age)
 			}
 		}

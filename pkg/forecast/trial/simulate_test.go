@@ -44,6 +44,8 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"what ended while the database was not seen is no failed group yet":    6521075,
 		"what is recorded again after its loss is no loop":                     6521622,
 		"what a pass leaves to a user stays away until then":                   6533545,
+		"a new process that ended before any pass has seen it report":          6600349,
+		"a new process, while the only document in between has no processes":   6603638,
 		"what the list of the spec keeps stays away with its wrong image":      6542412,
 	} {
 		t.Run(name, func(t *testing.T) {
