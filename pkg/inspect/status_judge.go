@@ -56,6 +56,9 @@ func (f Facts) judgeDatabase(v StatusView) (State, []string) {
 		return StateNotConfigured, append(invalidReasons(v.Restrictions), f.Database.NotQueried)
 	case s == nil:
 		return StateUnknown, append([]string{NoAnswer(f.Database)}, invalidReasons(v.Restrictions)...)
+	case s.NeverConfigured() && !f.Cluster.Status.Configured && !f.neverCreated():
+		_, found := safety.NeverCreated(f.Snapshot)
+		return StateUnknown, append([]string{"the status is that of a database that was never created, and " + found.Evidence}, invalidReasons(v.Restrictions)...)
 	case s.NeverConfigured() && !f.Cluster.Status.Configured:
 		return StateNotConfigured, append(invalidReasons(v.Restrictions), "the database was never created")
 	case !s.Available():

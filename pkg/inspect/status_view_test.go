@@ -148,6 +148,20 @@ func TestClusterStateAndFaultToleranceOfTheStatusView(t *testing.T) {
 				f.Database.DataDirs.Registered = []string{"10.99.0.1:4501"}
 			}, state: StateUnknown, zones: -1,
 		},
+		"a status of one that was never created, and files of a database": {
+			given: func(_ *testing.T, f *Facts) {
+				withBlankPods(f)
+				f.Database.DataDirs.Pods["one"].Data = []string{"/var/fdb/data/1/storage-1.sqlite"}
+				f.Database.Status = neverCreated()
+			}, state: StateUnknown, zones: -1,
+		},
+		"a status of one that was never created, and a pod that cannot be read": {
+			given: func(_ *testing.T, f *Facts) {
+				withBlankPods(f)
+				f.Database.DataDirs.Unread = map[string]string{"two": "timed out"}
+				f.Database.Status = neverCreated()
+			}, state: StateUnknown, zones: -1,
+		},
 		"a pod that is failing": {
 			given: func(_ *testing.T, f *Facts) {
 				f.Cluster.ProcessGroup("log-1").SetCondition(v1beta2.ConditionPodFailing, noon)
@@ -198,6 +212,14 @@ func withBlankPods(f *Facts) {
 		Coordination: []datadir.File{{Path: "/var/fdb/data/1/coordination-0.fdq", Blank: true}},
 		Servers:      []datadir.Server{{Addresses: []string{address}, Directory: "/var/fdb/data/1"}},
 	}}}}
+}
+
+// neverCreated is the status of a database that was never created, or whose coordinators lost their files.
+func neverCreated() *fdb.Status {
+	s := &fdb.Status{}
+	s.Client.Coordinators.QuorumReachable = true
+	s.Cluster.RecoveryState = &fdb.RecoveryState{Name: fdb.RecoveryNeverCreated}
+	return s
 }
 
 func TestUnknownIsNullAndNeverZero(t *testing.T) {
