@@ -342,11 +342,23 @@ func hostOf(address string) string {
 
 // NoDatabaseYet reports whether it is certain that no database exists that a process group
 // could hold data of: there is no cluster file, or the database itself reports that it was
-// never created. A status with configured false is no proof: it may have been lost and
-// created again.
+// never created, no pod has files of one or a volume that cannot be read, and no PVC is older than the
+// resource. A status with configured false is no proof: it may have been lost and
+// created again. Nor is that of the database alone: coordinators that lost their files report the same.
 func NoDatabaseYet(s plan.Snapshot) bool {
-	if s.Cluster.Status.Configured {
+	switch {
+	case s.Cluster.Status.Configured:
+		return false
+	case s.Cluster.Status.ConnectionString == "":
+		return true
+	case s.Database.Status == nil || !s.Database.Status.NeverConfigured() || s.Database.DataDirs != nil:
 		return false
 	}
-	return s.Cluster.Status.ConnectionString == "" || (s.Database.Status != nil && s.Database.Status.NeverConfigured())
+	created := s.Cluster.CreationTimestamp
+	for _, g := range s.Groups() {
+		if claim := s.Volumes[g.PVCName(s.Cluster)]; claim != nil && claim.CreationTimestamp.Before(&created) {
+			return false
+		}
+	}
+	return true
 }

@@ -156,6 +156,8 @@ func TestNoDatabaseYetIsTrueOnlyIfNoneWasCreated(t *testing.T) {
 		configured bool
 		connection string
 		status     *fdb.Status
+		dirs       *plan.DataDirs
+		claimAge   time.Duration // of the PVC of a process group, of a resource that was created an hour ago
 		want       bool
 	}{
 		"no cluster file":                              {want: true},
@@ -164,10 +166,20 @@ func TestNoDatabaseYetIsTrueOnlyIfNoneWasCreated(t *testing.T) {
 		"a database that does not answer":              {connection: "a:b@1.1.1.1:1"},
 		"a database that reports to exist":             {connection: "a:b@1.1.1.1:1", status: &fdb.Status{}},
 		"a database that reports it was never created": {connection: "a:b@1.1.1.1:1", status: never, want: true},
+		"the same, whose pods have files of one":       {connection: "a:b@1.1.1.1:1", status: never, dirs: &plan.DataDirs{}},
+		"the same, with a PVC of this resource":        {connection: "a:b@1.1.1.1:1", status: never, claimAge: time.Minute, want: true},
+		"the same, with a PVC of a former one":         {connection: "a:b@1.1.1.1:1", status: never, claimAge: 2 * time.Hour},
 	} {
-		c := &v1beta2.FoundationDBCluster{}
-		c.Status.Configured, c.Status.ConnectionString = tc.configured, tc.connection
-		if got := NoDatabaseYet(plan.Snapshot{Cluster: c, Database: plan.DatabaseFacts{Status: tc.status}}); got != tc.want {
+		now := time.Unix(1e9, 0)
+		c := &v1beta2.FoundationDBCluster{ObjectMeta: metav1.ObjectMeta{Name: "sample", CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))}}
+		g := &v1beta2.ProcessGroupStatus{ProcessGroupID: "storage-1", ProcessClass: v1beta2.ProcessClassStorage}
+		c.Status.Configured, c.Status.ConnectionString, c.Status.ProcessGroups = tc.configured, tc.connection, []*v1beta2.ProcessGroupStatus{g}
+		s := plan.Snapshot{Cluster: c, Database: plan.DatabaseFacts{Status: tc.status, DataDirs: tc.dirs}}
+		if tc.claimAge > 0 {
+			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-tc.claimAge))}}
+			s.Volumes = map[string]*corev1.PersistentVolumeClaim{g.PVCName(c): claim}
+		}
+		if got := NoDatabaseYet(s); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
 		}
 	}

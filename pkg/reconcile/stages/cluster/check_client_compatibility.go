@@ -36,7 +36,7 @@ var CheckClientCompatibility = plan.Stage{
 		if errs := c.ImageContradictions(); len(errs) > 0 {
 			return endPass(readings.InvalidSpec(errs.ToAggregate()), 0)
 		}
-		if !c.IsBeingUpgraded() || noDatabaseYet(s) {
+		if !c.IsBeingUpgraded() || safety.NoDatabaseYet(s) {
 			return plan.Decision{}
 		}
 		if err := imageRunsAnother(s); err != nil {
@@ -110,15 +110,6 @@ func clientsAreKnown(d plan.DatabaseFacts) []plan.Check {
 func endPass(d plan.Decision, retryAfter time.Duration) plan.Decision {
 	d.Hold.Then, d.Hold.RetryAfter = plan.EndPass, retryAfter
 	return d
-}
-
-// noDatabaseYet reports whether a database certainly was never created. The status of the
-// resource alone is no proof, since it may have been lost.
-func noDatabaseYet(s plan.Snapshot) bool {
-	if s.Configured() {
-		return false
-	}
-	return s.Cluster.Status.ConnectionString == "" || (s.Database.Status != nil && s.Database.Status.NeverConfigured())
 }
 
 func versionChange(c *v1beta2.FoundationDBCluster) (running, target fdb.Version, err error) {
