@@ -305,7 +305,7 @@ func installHere(t *testing.T, p *walk) {
 
 // longest are the pages that take minutes, the longest first. They begin before the others: one of these at the end
 // would run alone.
-var longest = []string{"upgrades", "tls", "rollouts", "dashboard", "regions", "bin-packing", "replacements", "transport", "taints", "maintenance", "runbooks", "tutorial"}
+var longest = []string{"upgrades", "tls", "plan", "rollouts", "dashboard", "regions", "bin-packing", "replacements", "transport", "taints", "maintenance", "runbooks", "tutorial"}
 
 // readers are the pages that change nothing of their cluster. They share one, since its creation takes longer than most of
 // them; each has a directory of its own.
