@@ -1,7 +1,6 @@
 package commands_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,13 +96,13 @@ func runExamples(t *testing.T, text string) {
 			continue
 		}
 		ran++
-		limit := time.Second // what goes on and on has shown enough then
+		limit := time.Second
 		if to != "" {
 			limit = time.Minute // other examples read the file
 		}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), limit, &exit.InterruptedError{Signal: os.Interrupt})
+		ctx, stop := v.Following(t.Context(), 100, limit)
 		code := v.RunIn(ctx, words...)
-		cancel()
+		stop()
 		nothingFails := strings.Contains(v.Err.String(), " matches (nothing was changed)")
 		if code == exit.ExitInternal || code == exit.ExitUsage && !nothingFails {
 			t.Errorf("%s: exit code %d: %s", strings.TrimSpace(line), code, &v.Err)

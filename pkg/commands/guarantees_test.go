@@ -1,9 +1,7 @@
 package commands_test
 
 import (
-	"context"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -198,8 +196,8 @@ func beginsOnlyIfItMay(t *testing.T, cmd *cobra.Command, line string, d declare.
 	}
 	run := func() int {
 		of.Begun, of.Own, of.Ended = 0, nil, 0
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, &exit.InterruptedError{Signal: os.Interrupt})
-		defer cancel()
+		ctx, stop := v.Following(t.Context(), 200, 5*time.Second)
+		defer stop()
 		v.RunIn(ctx, words...)
 		return of.Begun
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -448,19 +449,21 @@ func (s Simulated) Gates(_ context.Context, o live.GateOptions) ([]plan.Check, e
 type ClusterClock struct {
 	clock.RealClock
 	Cluster *sim.Cluster
-	limits  []*limit
+	mu      sync.Mutex
+	limits  []*limit // that have neither fired nor been stopped
 	// OnTimer is called with every timer before time passes, and may prevent that.
 	OnTimer func(d time.Duration) (still bool)
 }
 
 type limit struct {
-	at time.Time
-	c  chan time.Time
+	at      time.Time
+	c       chan time.Time
+	stopped atomic.Bool
 }
 
 func (l *limit) C() <-chan time.Time { return l.c }
 
-func (l *limit) Stop() bool { return true }
+func (l *limit) Stop() bool { return !l.stopped.Swap(true) }
 
 func (l *limit) Reset(time.Duration) bool { return true }
 
@@ -476,17 +479,48 @@ const SleepsMost = 30 * time.Second
 // NewTimer implements clock.Clock.
 func (c *ClusterClock) NewTimer(d time.Duration) clock.Timer {
 	l := &limit{at: c.Now().Add(d), c: make(chan time.Time, 1)}
+	c.mu.Lock()
 	c.limits = append(c.limits, l)
+	c.mu.Unlock()
 	still := c.OnTimer != nil && c.OnTimer(d)
 	if d <= SleepsMost && !still {
 		c.Cluster.Tick(d + time.Second - 1) // it moves by whole seconds
 	}
-	for _, l := range c.limits {
-		if !c.Now().Before(l.at) && len(l.c) == 0 {
-			l.c <- c.Now()
-		}
-	}
+	c.fire(c.Now())
 	return l
+}
+
+// fire has the timers whose time has come fire, each once.
+func (c *ClusterClock) fire(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limits = slices.DeleteFunc(c.limits, func(l *limit) bool {
+		due := !now.Before(l.at)
+		if due {
+			l.c <- now
+		}
+		return due || l.stopped.Load()
+	})
+}
+
+// Following returns a context that an interrupt ends once a command has rested so many times, or for a limit of real time where
+// it follows what is not a clock: one that goes on and on has shown enough then.
+func (g *Given) Following(ctx context.Context, rests int64, limit time.Duration) (of context.Context, stop func()) {
+	interrupt := &exit.InterruptedError{Signal: os.Interrupt}
+	ctx, end := context.WithTimeoutCause(ctx, limit, interrupt)
+	of, cancel := context.WithCancelCause(ctx)
+	was, rested := g.Clock.OnTimer, atomic.Int64{}
+	g.Clock.OnTimer = func(d time.Duration) bool {
+		if rested.Add(1) == rests {
+			cancel(interrupt)
+		}
+		return was != nil && was(d)
+	}
+	return of, func() {
+		g.Clock.OnTimer = was
+		cancel(nil)
+		end()
+	}
 }
 
 // NewTicker never ticks: nothing takes long in the simulation.

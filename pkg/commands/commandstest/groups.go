@@ -276,8 +276,8 @@ func (g *Given) OnTerminal(ctx context.Context, width int, args ...string) (code
 // ShowsWithin runs a command, whatever its answer, and fails where a line is wider than the terminal.
 func (g *Given) ShowsWithin(width int, args ...string) {
 	g.T.Helper()
-	ctx, cancel := context.WithTimeout(g.T.Context(), time.Second) // a command that follows has shown enough then
-	defer cancel()
+	ctx, stop := g.Following(g.T.Context(), 20, time.Second)
+	defer stop()
 	code, tooLong := g.OnTerminal(ctx, width, args...)
 	if code == exit.ExitInternal || g.Out.Len()+g.Err.Len() == 0 {
 		g.T.Errorf("%s: exit code %d: %s", strings.Join(args, " "), code, &g.Err)
