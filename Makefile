@@ -66,7 +66,7 @@ demo-stop: ## End the demo's sandbox and remove what it left
 # while they run except unit tests. The log of each part is in bin/test-logs.
 .PHONY: test
 test: build-tests ## All tests, end-to-end tests beside the others; shows what runs, and names failures at once
-	$(BIN)/testparts test-e2e-built test-unit,test-native,test-sandbox-built,test-bytes
+	$(BIN)/testparts test-e2e-built test-unit test-native,test-sandbox-built,test-bytes
 	@$(MAKE) --no-print-directory not-run
 
 .PHONY: build-tests
