@@ -82,7 +82,7 @@ var journeys = map[string]journey{
 		prepare: withAManifest,
 		codes: map[string][]int{
 			"kubectl fdb plan -f sample-cluster.yaml": {1}, "kubectl fdb plan -f sample-cluster.yaml -o json > plan.json": {1},
-			"kubectl fdb plan sample-cluster --set version=7.4.6": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate 5": {1}, "kubectl fdb plan sample-cluster --set version=7.3.80 --simulate all": {1},
+			"kubectl fdb plan sample-cluster --set version=7.4.6": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate 5": {1}, "kubectl fdb plan sample-cluster --set processCounts.storage=5 --simulate all": {1},
 			"kubectl fdb reconcile sample-cluster --plan plan.json --yes":                                                 {waits},
 			"kubectl fdb reconcile sample-cluster --set processCounts.storage=6 --wait --dry-run -o json > approved.json": {1},
 		},
