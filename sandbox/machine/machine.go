@@ -187,7 +187,7 @@ func (m *Machine) takeNetwork(s *state) error {
 			return err
 		}
 	}
-	network, held, err := claimNetwork(s.Network)
+	network, held, err := claimNetwork(s.Network, m.Dir)
 	if err != nil {
 		return err
 	}

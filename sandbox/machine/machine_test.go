@@ -66,12 +66,12 @@ func TestSandboxStateIsReadBack(t *testing.T) {
 }
 
 func TestTwoSandboxesHaveTwoNetworks(t *testing.T) {
-	first, l1, err := claimNetwork("")
+	first, l1, err := claimNetwork("", "/tmp/a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l1.Close()
-	second, l2, err := claimNetwork("")
+	second, l2, err := claimNetwork("", "/tmp/a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +79,33 @@ func TestTwoSandboxesHaveTwoNetworks(t *testing.T) {
 	if first == second {
 		t.Errorf("both have %s", first)
 	}
-	if _, _, err := claimNetwork(first); err == nil {
+	if _, _, err := claimNetwork(first, "/tmp/a"); err == nil {
 		t.Errorf("%s was taken twice", first)
+	}
+}
+
+// A sandbox that starts again needs its network, which another one must not have taken meanwhile.
+func TestTheNetworkOfAStoppedSandboxIsNotTheNextOnesFirst(t *testing.T) {
+	own, held, err := claimNetwork("", "/tmp/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held.Close()
+	next, held, err := claimNetwork("", "/tmp/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if next == own {
+		t.Errorf("both have %s", own)
+	}
+	again, held, err := claimNetwork(own, "/tmp/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if again != own {
+		t.Errorf("got %s, want %s", again, own)
 	}
 }
 

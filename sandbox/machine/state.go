@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"net"
 	"os"
-	"strconv"
 )
 
 // state is what the next start uses of this one.
@@ -43,10 +43,13 @@ func (s state) write(file string) error {
 	return nil
 }
 
-// claimNetwork takes a pod network no other sandbox of this machine uses: the
-// requested one, or the first free one. It is released when the listener
-// closes.
-func claimNetwork(requested string) (string, net.Listener, error) {
+// networks is how many pod networks a machine has.
+const networks = 255
+
+// claimNetwork takes a pod network that no other sandbox of this machine uses: the requested one, or the first
+// free one from that of the directory on. So the network of a sandbox that starts again is hardly ever taken by
+// another one meanwhile. It is released when the listener closes.
+func claimNetwork(requested, dir string) (string, net.Listener, error) {
 	if requested != "" {
 		l, err := claim(requested)
 		if err != nil {
@@ -54,8 +57,10 @@ func claimNetwork(requested string) (string, net.Listener, error) {
 		}
 		return requested, l, nil
 	}
-	for second := range 255 {
-		network := "127." + strconv.Itoa(second) + ".0.0/16"
+	first := fnv.New32a()
+	first.Write([]byte(dir))
+	for i := range uint32(networks) {
+		network := fmt.Sprintf("127.%d.0.0/16", (first.Sum32()+i)%networks)
 		if l, err := claim(network); err == nil {
 			return network, l, nil
 		}
