@@ -67,6 +67,8 @@ type ChangeFlags struct {
 	Confirmed string
 	// Named is the kind of that resource; empty for a cluster.
 	Named string
+	// OverSites is true for a command over the sites of one database.
+	OverSites bool
 }
 
 // Check validates the flags before anything is read, and notes the overridden gates.
@@ -74,10 +76,15 @@ func (f ChangeFlags) Check(env *session.Env) (err error) {
 	if err := (format.Flags{Format: f.Output}).Check(); err != nil {
 		return err
 	}
-	if f.dry() && f.Plan != "" {
+	switch {
+	case f.dry() && f.Plan != "":
 		return exit.Usagef("--dry-run conflicts with --plan")
+	case f.OverSites && f.DryRun == DryRunServer:
+		return exit.Usagef("--dry-run=server is not supported with --contexts or --sites: must be client")
+	case f.OverSites && !f.dry() && f.Output != "json" && !f.PrintsText():
+		return exit.Usagef("-o %s is not supported with --contexts or --sites: must be text or json", f.Output)
 	}
-	if err := f.CheckSteps(env); err != nil || f.Plan == "" {
+	if err := f.CheckSteps(env); err != nil || f.Plan == "" || f.OverSites { // what carries out several changes reads their plans
 		return err
 	}
 	env.Run.Planned, err = ReadPlan(f.Plan)

@@ -19,6 +19,8 @@ import (
 type SitePlan struct {
 	Env *session.Env
 	Keyed
+	// Idle is true at a site where the command changes nothing. Its Lease is taken all the same: nobody acts there meanwhile.
+	Idle bool
 }
 
 // PlanSites prints what passes at the sites of one database would do, in the order of the sites. Each is planned as if no

@@ -30,8 +30,6 @@ type ReconcileOptions struct {
 	WatchFlags
 	// WithBackups runs passes over the cluster's backups and restores after each of its own.
 	WithBackups bool
-	// OverSites is true for a command over the sites of one database.
-	OverSites bool
 	// Proposed is true if the command is for changes that nothing has stored yet.
 	Proposed bool
 }
@@ -40,7 +38,7 @@ type ReconcileOptions struct {
 // what carries them out.
 func (o ReconcileOptions) Check(env *session.Env) error {
 	flags := o.ChangeFlags
-	if (o.WithBackups || o.Proposed || o.OverSites) && !flags.dry() {
+	if (o.WithBackups || o.Proposed) && !flags.dry() {
 		flags.Plan = ""
 	}
 	return flags.Check(env)

@@ -29,6 +29,28 @@ type Across struct {
 	Args []string
 }
 
+// CarryOutSites previews the parts of a change at the sites of one database that can be read, or confirms them and carries them out
+// in turn.
+func CarryOutSites(ctx context.Context, e *session.Env, all []SitePlan, f ChangeFlags) error {
+	if f.dry() {
+		return PlanSites(ctx, e, slices.DeleteFunc(all, func(c SitePlan) bool { return c.Idle }), nil, f.Printed())
+	}
+	return ReconcileSites(ctx, e, all, ReconcileOptions{ChangeFlags: f})
+}
+
+// PlansOfSites returns the plans of --plan by their sites; nil without it.
+func (f ChangeFlags) PlansOfSites() (map[string]*planned.ApprovedPlan, error) {
+	if f.Plan == "" {
+		return nil, nil
+	}
+	all, err := readSitePlans(f.Plan)
+	plans := map[string]*planned.ApprovedPlan{}
+	for _, p := range all {
+		plans[p.Metadata.Site] = p
+	}
+	return plans, err
+}
+
 // ReconcileSites runs passes over the resources of one database in several Kubernetes clusters, in turn and in their order. A
 // site that cannot be read any more ends the command: no pass acts without the Leases of all sites.
 func ReconcileSites(ctx context.Context, e *session.Env, all []SitePlan, o ReconcileOptions) error {
@@ -46,15 +68,19 @@ func ReconcileSites(ctx context.Context, e *session.Env, all []SitePlan, o Recon
 func overSites(ctx context.Context, e *session.Env, all []SitePlan, o ReconcileOptions) (*resourceSet, error) {
 	t := resources(e, all[0].Key, o)
 	t.sites = true
-	if err := t.adoptSites(); err != nil {
+	var err error
+	if t.plans, err = o.PlansOfSites(); err != nil {
 		return nil, err
 	}
+	var inOrder []*Passes
 	for _, c := range all {
 		if c.Proposal != nil && c.Proposal.MayStore() != nil {
 			return nil, sites.Problem(c.Env, withDone(e, c.Proposal.MayStore()))
 		}
 		session.ActAt(c.Env, e)
-		c.Env.Run.Planned = t.plans[c.Env.Site] // its digest is stored with the Lease, and in the audit
+		if c.Env.Run.Planned = t.plans[c.Env.Site]; c.Idle { // its digest is stored with the Lease, and in the audit
+			c.Env.Run.Planned = nil
+		}
 		if err := session.MayDo(ctx, c.Env, c.Key.Namespace, c.required()); err != nil {
 			return nil, sites.Problem(c.Env, err)
 		}
@@ -62,29 +88,18 @@ func overSites(ctx context.Context, e *session.Env, all []SitePlan, o ReconcileO
 		if err != nil {
 			return nil, sites.Problem(c.Env, err)
 		}
+		if inOrder = append(inOrder, p); c.Idle {
+			continue
+		}
 		p.out = format.NewPasses(e, o.Output)
 		t.attach(p)
 		t.members = append(t.members, p)
 	}
-	inOrder := slices.Clone(t.members)
 	slices.SortFunc(inOrder, func(a, b *Passes) int { return cmp.Compare(a.uid, b.uid) })
 	for _, p := range t.members {
 		p.sites = inOrder
 	}
 	return t, nil
-}
-
-// adoptSites reads the plans of --plan.
-func (t *resourceSet) adoptSites() error {
-	if t.options.Plan == "" {
-		return nil
-	}
-	all, err := readSitePlans(t.options.Plan)
-	t.plans = map[string]*planned.ApprovedPlan{}
-	for _, p := range all {
-		t.plans[p.Metadata.Site] = p
-	}
-	return err
 }
 
 // inCommon is the actor of the pass at one site. It holds the Leases of all sites while the pass acts, so that a run over any

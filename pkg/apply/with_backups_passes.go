@@ -38,7 +38,7 @@ func (t *resourceSet) all(ctx context.Context) error {
 	if !t.sites {
 		defer seeChanges(t.members)()
 	}
-	for _, p := range t.members {
+	for _, p := range t.held() {
 		if err := p.refuseBeside(ctx); err != nil {
 			return exit.CauseOf(ctx, err)
 		}
@@ -63,6 +63,14 @@ func (t *resourceSet) all(ctx context.Context) error {
 		}
 	}
 	return t.finish(ctx, nil)
+}
+
+// held returns the passes whose Leases are held: at the sites of one database also those that change nothing.
+func (t *resourceSet) held() []*Passes {
+	if t.sites {
+		return t.members[0].sites
+	}
+	return t.members
 }
 
 // approve has all of it approved before anything is changed.
@@ -173,7 +181,7 @@ func (t *resourceSet) absent() string {
 	case t.options.Proposed:
 		return "the manifests do not have"
 	case t.sites:
-		return "is no site of the command"
+		return "the command does not change"
 	}
 	return "does not exist any more"
 }

@@ -171,6 +171,15 @@ func GroupArgs(ctx context.Context, e *Env, args []string, flag string) (cluster
 	return nil, args
 }
 
+// GroupArgsAcross does the same over several sites, whose API servers are not asked: a first word with the form of an ID is one.
+func GroupArgsAcross(args []string, flag string) (cluster, ids []string) {
+	cluster, ids = SplitIDs(args, flag)
+	if len(cluster) > 0 && generatedID.MatchString(cluster[0]) {
+		return nil, args
+	}
+	return cluster, ids
+}
+
 // NodeArgs separates the cluster from the nodes in the arguments of `VERB [CLUSTER] NODE…`. The
 // first word is the cluster if one has this name. If a node has it too, -c is required beside other nodes.
 func NodeArgs(ctx context.Context, e *Env, args []string, flag string) (cluster, nodes []string, err error) {

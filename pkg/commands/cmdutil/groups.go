@@ -34,10 +34,18 @@ func (s Selection) Chooses() bool {
 func (s *Selection) ReadIDs(ctx context.Context, env *session.Env, args []string, flag string) (cluster []string, err error) {
 	cluster, ids := session.GroupArgs(ctx, env, args, flag)
 	s.IDs, err = ExpandArgs(slices.Concat(ids, s.IDs), env.In)
-	if err == nil && !s.Chooses() {
-		err = exit.Usagef("process groups are required: as arguments, or selected with --class, --condition, --node, --zone or -l")
+	if err == nil {
+		err = s.MustChoose()
 	}
 	return cluster, err
+}
+
+// MustChoose refuses an empty selection.
+func (s Selection) MustChoose() error {
+	if !s.Chooses() {
+		return exit.Usagef("process groups are required: as arguments, or selected with --class, --condition, --node, --zone or -l")
+	}
+	return nil
 }
 
 // Choose returns the process groups of a command: those named by ID, pod or address, or all,
@@ -60,13 +68,23 @@ func (s Selection) ChooseFrom(key types.NamespacedName, facts inspect.Facts) ([]
 		return nil, err
 	}
 	if len(among) == 0 {
-		return nil, exit.Usagef("no process group of %s matches (nothing was changed)", key.Name)
+		return nil, exit.Usage(&NoneChosenError{key.Name})
 	}
 	chosen := make([]v1beta2.ProcessGroupID, len(among))
 	for i, g := range among {
 		chosen[i] = g.ProcessGroupID
 	}
 	return chosen, nil
+}
+
+// NoneChosenError is that a selection matches no process group of a cluster.
+type NoneChosenError struct {
+	// Cluster is the name of the cluster.
+	Cluster string
+}
+
+func (e *NoneChosenError) Error() string {
+	return "no process group of " + e.Cluster + " matches (nothing was changed)"
 }
 
 // Match returns the named process groups, or all, filtered by the flags.

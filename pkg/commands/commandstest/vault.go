@@ -279,10 +279,16 @@ func (*Attendance) AbortRequest(context.Context) (*reconcile.OperationAbort, err
 // RenewOperation implements reconcile.OperationKeeper.
 func (*Attendance) RenewOperation(context.Context, reconcile.OperationProgress) error { return nil }
 
+// Attend has all commands meet others at the cluster.
+func (g *Given) Attend() *Attendance {
+	of := &Attendance{}
+	g.Connect = func() (session.Session, error) { return attended{Simulated{g.Cluster, g}, of}, nil }
+	return of
+}
+
 // Attend has all commands of a vault meet others.
 func (v *Vault) Attend() *Attendance {
-	of := &Attendance{}
-	v.Connect = func() (session.Session, error) { return attended{Simulated{v.Cluster, v.Given}, of}, nil }
+	of := v.Given.Attend()
 	v.Record = func(e *session.Env, key types.NamespacedName) (session.Session, error) {
 		s, err := v.Open(e, key)
 		return attended{s, of}, err

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // ExcludeOptions are the options of `kubectl fdb exclude`.
@@ -27,6 +28,7 @@ type ExcludeOptions struct {
 	session.ClusterFlag
 	cmdutil.Selection
 	apply.ChangeFlags
+	sites sites.Flags
 }
 
 // NewExclude returns the command `exclude`.
@@ -34,7 +36,7 @@ func NewExclude(env *session.Env) *cobra.Command {
 	var o ExcludeOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Changes, Group: declare.Management, Pages: []string{"exclusions.md#exclude"},
-		Needs: cmdutil.ChangingDatabase,
+		Needs: cmdutil.ChangingDatabase, With: cmdutil.OverSites(cmdutil.ChangingDatabase),
 	}, &cobra.Command{
 		Use:   "exclude [CLUSTER] [ID...]",
 		Short: "Exclude process groups without removing them",
@@ -49,12 +51,19 @@ distribution. With --wait, passes repeat until the database proves that nothing 
 any of the groups.
 
 A pass replaces a process group that stays excluded for longer than
-automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
+automationOptions.replacements.failureDetectionTimeSeconds (2h).
+
+With --contexts or --sites, the process groups are those of a database with resources in
+several Kubernetes clusters. Each is excluded at its own site, in turn, with one approval
+and while this run holds the Leases of all sites.`,
 		Example: `  # Preview the exclusion
   kubectl fdb exclude sample-cluster storage-3 --dry-run
 
   # Exclude a process group and wait until it is drained
   kubectl fdb exclude sample-cluster storage-3 --wait --yes
+
+  # Exclude process groups of two Kubernetes clusters
+  kubectl fdb exclude dc1-storage-3 dc2-storage-7 --contexts dc1,dc2,dc3 --wait --yes
 
   # Revert the exclusion
   kubectl fdb include sample-cluster storage-3`,
@@ -66,15 +75,27 @@ automationOptions.replacements.failureDetectionTimeSeconds (2h).`,
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the process groups are drained")
+	flags.Sites(cmd, &o.sites, env)
 	return cmd
 }
 
 func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	named, err := o.sites.Sites(env, onlySites)
+	if err != nil {
+		return err
+	}
+	o.OverSites = len(named) > 0
 	if err := o.Check(env); err != nil {
 		return err
 	}
 	if _, err := o.Filter(); err != nil {
 		return err // fail before reading
+	}
+	if o.OverSites {
+		return acrossSites{
+			ChangeFlags: o.ChangeFlags, Selection: o.Selection, named: named, verb: "exclude", flag: o.Name,
+			at: func(s cmdutil.Selection) preparing { o.Selection = s; return o.Prepare },
+		}.run(ctx, env, args)
 	}
 	cluster, err := o.ReadIDs(ctx, env, args, o.Name)
 	if err != nil {

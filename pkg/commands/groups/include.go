@@ -2,6 +2,7 @@ package groups
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // IncludeOptions are the options of `kubectl fdb include`.
@@ -30,6 +32,7 @@ type IncludeOptions struct {
 	apply.ChangeFlags
 	all     bool
 	targets []string
+	sites   sites.Flags
 }
 
 // NewInclude returns the command `include`.
@@ -37,7 +40,7 @@ func NewInclude(env *session.Env) *cobra.Command {
 	var o IncludeOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Changes, Group: declare.Management, Pages: []string{"exclusions.md#include"},
-		Needs: cmdutil.ChangingDatabase,
+		Needs: cmdutil.ChangingDatabase, With: cmdutil.OverSites(cmdutil.ChangingDatabase),
 	}, &cobra.Command{
 		Use:   "include [CLUSTER] [ID... | --all | --target EXCLUSION]",
 		Short: "Include excluded process groups again",
@@ -51,12 +54,19 @@ every pass, exclusions end ten minutes after the last recovery at the earliest.
 
 --all covers all process groups that are not marked for removal. An exclusion that belongs
 to no process group, and one of many processes such as locality_zoneid:rack-1, ends only if
---target names it.`,
+--target names it.
+
+With --contexts or --sites, the process groups are those of a database with resources in
+several Kubernetes clusters. Each is included at its own site, in turn, with one approval
+and while this run holds the Leases of all sites.`,
 		Example: `  # Include a process group again
   kubectl fdb include sample-cluster storage-3 --wait
 
   # Include all excluded process groups that are not marked for removal
   kubectl fdb include sample-cluster --all --wait
+
+  # Include those of several Kubernetes clusters
+  kubectl fdb include --all --contexts dc1,dc2,dc3 --wait
 
   # End the exclusion of a process group that was removed long ago
   kubectl fdb include sample-cluster --target 10.1.2.3`,
@@ -68,6 +78,7 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "the exclusions have ended")
+	flags.Sites(cmd, &o.sites, env)
 	cmd.Flags().BoolVar(&o.all, "all", false, "If true, include all excluded process groups that are not marked for removal")
 	cmd.Flags().StringSliceVar(&o.targets, "target", nil, "comma-separated targets of exclusions: addresses, or localities such as locality_zoneid:rack-1")
 	return cmd
@@ -75,8 +86,19 @@ to no process group, and one of many processes such as locality_zoneid:rack-1, e
 
 func (o IncludeOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	o.Reversible = true
-	if err := o.check(env); err != nil {
+	named, err := o.sites.Sites(env, onlySites)
+	if err != nil {
 		return err
+	}
+	o.OverSites = len(named) > 0
+	if err := errors.Join(o.check(env), oneSite(named, len(o.targets) > 0, "--target")); err != nil {
+		return err
+	}
+	if o.OverSites {
+		return acrossSites{
+			ChangeFlags: o.ChangeFlags, Selection: o.Selection, all: o.all, named: named, verb: "include", flag: o.Name,
+			at: func(s cmdutil.Selection) preparing { o.Selection = s; return o.Prepare },
+		}.run(ctx, env, args)
 	}
 	cluster, err := o.readChoice(ctx, env, args)
 	if err != nil {

@@ -2,6 +2,7 @@ package groups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // ReplaceOptions are the options of `kubectl fdb replace`.
@@ -35,6 +37,7 @@ type ReplaceOptions struct {
 	// Undo reverts the marks instead; with Include, excluded process groups are included first.
 	Undo, Include bool
 	skip          bool
+	sites         sites.Flags
 }
 
 // NewReplace returns the command `replace`.
@@ -46,6 +49,7 @@ func NewReplace(env *session.Env) *cobra.Command {
 			return slices.Concat(cmdutil.Reconciling(), cmdutil.Optional("already replaced process groups are only known from the audit file", session.Permission{Verb: "list", Resource: "events"}))
 		},
 		With: map[string]func() []declare.Requirement{
+			"--contexts": cmdutil.OverSites(cmdutil.Reconciling)["--contexts"],
 			"--respect-pdb": func() []declare.Requirement {
 				return slices.Concat(cmdutil.Reconciling(), cmdutil.Required(session.EvictPermissions()...))
 			},
@@ -68,7 +72,11 @@ no other changes of the spec. --undo removes the marks, as long as no data was m
 On a terminal it requires the typed name of the cluster, elsewhere --yes --confirm CLUSTER
 --plan FILE --reason TEXT. It is refused unless other copies of all data remain, the
 database has its full fault tolerance, and the remaining processes can hold the data.
-Groups are removed one fault domain at a time. This cannot be undone.`,
+Groups are removed one fault domain at a time. This cannot be undone.
+
+With --contexts or --sites, the process groups are those of a database with resources in
+several Kubernetes clusters. Each is replaced at its own site, in turn, with one approval
+and while this run holds the Leases of all sites.`,
 		Example: `  # Preview the replacement
   kubectl fdb replace sample-cluster storage-3 --dry-run
 
@@ -81,6 +89,9 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
   # Remove a group that cannot be drained, with its data, after an approval
   kubectl fdb replace sample-cluster storage-3 --skip-exclusion --dry-run -o json > plan.json
   kubectl fdb replace sample-cluster storage-3 --skip-exclusion --plan plan.json --yes --confirm sample-cluster --reason "its disk is lost"
+
+  # Replace process groups of two Kubernetes clusters
+  kubectl fdb replace dc1-storage-3 dc2-log-7 --contexts dc1,dc2,dc3 --wait --yes
 
   # Remove the mark again
   kubectl fdb replace sample-cluster storage-3 --undo --yes
@@ -95,6 +106,7 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Removing(cmd, &o.ChangeFlags, "the process groups are removed")
+	flags.Sites(cmd, &o.sites, env)
 	flags := cmd.Flags()
 	flags.IntVar(&o.Max, "max-concurrent", 1, "maximum number of process groups marked for removal at once, including those marked by others")
 	flags.BoolVar(&o.perZone, "per-zone", false, "If true, --max-concurrent counts fault domains instead of process groups")
@@ -108,8 +120,19 @@ Groups are removed one fault domain at a time. This cannot be undone.`,
 
 func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	o.Dangerous = o.skip
-	if err := o.check(env); err != nil {
+	named, err := o.sites.Sites(env, onlySites)
+	if err != nil {
 		return err
+	}
+	o.OverSites = len(named) > 0
+	if err := errors.Join(o.check(env), oneSite(named, o.skip, "--skip-exclusion")); err != nil {
+		return err
+	}
+	if o.OverSites {
+		return acrossSites{
+			ChangeFlags: o.ChangeFlags, Selection: o.Selection, named: named, verb: "replace", flag: o.Name,
+			at: func(s cmdutil.Selection) preparing { o.Selection = s; return o.Prepare },
+		}.run(ctx, env, args)
 	}
 	cluster, err := o.ReadIDs(ctx, env, args, o.Name)
 	if err != nil {
@@ -174,6 +197,15 @@ func (o ReplaceOptions) Choose(ctx context.Context, env *session.Env, key types.
 		return nil, err
 	}
 	return append(chosen, removed...), nil
+}
+
+// Prepare selects the groups, and builds the change.
+func (o ReplaceOptions) Prepare(ctx context.Context, env *session.Env, key types.NamespacedName) (apply.Change, error) {
+	chosen, err := o.Choose(ctx, env, key)
+	if err != nil {
+		return apply.Change{}, err
+	}
+	return o.Change(key.Name, chosen), nil
 }
 
 // check validates the flags before anything is read.

@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages/operations"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
 // RestartOptions are the options of `kubectl fdb restart`.
@@ -33,6 +34,7 @@ type RestartOptions struct {
 	apply.ChangeFlags
 	Strategy string
 	since    string
+	sites    sites.Flags
 }
 
 // NewRestart returns the command `restart`.
@@ -40,7 +42,7 @@ func NewRestart(env *session.Env) *cobra.Command {
 	var o RestartOptions
 	cmd := declare.Command(declare.Declaration{
 		Effect: declare.Changes, Group: declare.Management, Pages: []string{"restarts.md"},
-		Needs: cmdutil.ChangingDatabase,
+		Needs: cmdutil.ChangingDatabase, With: cmdutil.OverSites(cmdutil.ChangingDatabase),
 	}, &cobra.Command{
 		Use:   "restart [CLUSTER] [ID...]",
 		Short: "Restart the processes of process groups",
@@ -54,7 +56,11 @@ and the database is fully fault tolerant; otherwise it stops. Without --wait one
 restarted, with --wait all of them.
 
 Processes that started after --since count as restarted. With --wait the command to
-continue an interrupted run is printed before the first change.`,
+continue an interrupted run is printed before the first change.
+
+With --contexts or --sites, the process groups are those of a database with resources in
+several Kubernetes clusters. Each is restarted at its own site, in turn, with one approval
+and while this run holds the Leases of all sites.`,
 		Example: `  # Preview the restart
   kubectl fdb restart sample-cluster --class storage --dry-run
 
@@ -63,6 +69,9 @@ continue an interrupted run is printed before the first change.`,
 
   # Restart one process group
   kubectl fdb restart sample-cluster log-1 --wait --yes
+
+  # Restart the storage processes of several Kubernetes clusters, one fault domain at a time
+  kubectl fdb restart --class storage --contexts dc1,dc2,dc3 --wait --yes
 
   # Continue an interrupted run that started at noon
   kubectl fdb restart sample-cluster --class storage --wait --yes --since 2026-11-21T12:00:00Z`,
@@ -74,6 +83,7 @@ continue an interrupted run is printed before the first change.`,
 	flags.Cluster(cmd, env, &o.ClusterFlag)
 	Add(&o.Selection, cmd, env)
 	flags.Change(cmd, &o.ChangeFlags, "all selected processes are restarted")
+	flags.Sites(cmd, &o.sites, env)
 	flags := cmd.Flags()
 	flags.StringVar(&o.Strategy, "strategy", string(operations.RestartByWave), "order of restarts: wave restarts a class at once, or one fault domain of it if it has data; rolling restarts one process group at a time; all-at-once makes the database unavailable for some seconds")
 	flags.StringVar(&o.since, "since", "", "time (2026-11-21T12:00:00Z) on the clock of the database; processes that started after it count as restarted. If empty, the current time")
@@ -82,8 +92,19 @@ continue an interrupted run is printed before the first change.`,
 }
 
 func (o RestartOptions) run(ctx context.Context, env *session.Env, args []string) error {
+	named, err := o.sites.Sites(env, onlySites)
+	if err != nil {
+		return err
+	}
+	o.OverSites = len(named) > 0
 	if err := o.check(env); err != nil {
 		return err
+	}
+	if o.OverSites {
+		return acrossSites{
+			ChangeFlags: o.ChangeFlags, Selection: o.Selection, named: named, verb: "restart", flag: o.Name,
+			at: func(s cmdutil.Selection) preparing { o.Selection = s; return o.Prepare },
+		}.run(ctx, env, args)
 	}
 	cluster, err := o.ReadIDs(ctx, env, args, o.Name)
 	if err != nil {

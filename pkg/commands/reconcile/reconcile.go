@@ -205,11 +205,8 @@ func check(o apply.ReconcileOptions, env *session.Env) ([]plan.Stage, error) {
 	if o.Watch && o.Plan != "" {
 		return nil, exit.Usagef("--watch conflicts with --plan")
 	}
-	if many := o.Watch || o.WithBackups || o.OverSites; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
-		return nil, exit.Usagef("-o %s is not supported with --watch, --with-backups, --contexts or --sites: must be text or json", o.Output)
-	}
-	if o.OverSites && o.DryRun == apply.DryRunServer {
-		return nil, exit.Usagef("--dry-run=server is not supported with --contexts or --sites: must be client")
+	if many := o.Watch || o.WithBackups; many && o.DryRun == apply.DryRunNone && o.Output != "json" && !o.PrintsText() {
+		return nil, exit.Usagef("-o %s is not supported with --watch or --with-backups: must be text or json", o.Output)
 	}
 	if err := o.Check(env); err != nil {
 		return nil, err

@@ -301,7 +301,7 @@ func TestOnePlanOverSitesIsApprovedAndCarriedOut(t *testing.T) {
 		t.Errorf("another digest: exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 	write(saved)
-	if code := g.Run(reconcileOver("dc1", "--yes", "--plan", file)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "is for dc2, which is no site of the command") {
+	if code := g.Run(reconcileOver("dc1", "--yes", "--plan", file)...); code != exit.ExitUsage || !strings.Contains(g.Err.String(), "is for dc2, which the command does not change") {
 		t.Errorf("another site: exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 	if n := acted(g); n["dc1"]+n["dc2"] != 0 {

@@ -2,16 +2,13 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/apply"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/inspect"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/live"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session"
-	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/exit"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/proposal"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
@@ -61,10 +58,8 @@ func (o overSites) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, site := range opened {
-		if site.Unread != "" {
-			return &exit.Error{Code: exit.ExitUnreachable, Err: errors.New(site.AsUnread(site.Unread).Warning() + " (nothing was changed)")}
-		}
+	if err := sites.AreRead(opened); err != nil {
+		return err
 	}
 	all, err := o.changes(ctx, opened)
 	if err != nil {
@@ -106,10 +101,7 @@ func (o overSites) changes(ctx context.Context, opened []*sites.Opened) (all []a
 		keyed.Across = across
 		all = append(all, apply.SitePlan{Env: site.Env, Keyed: keyed})
 	}
-	if differences := sites.Contradictions(opened); len(differences) > 0 {
-		return nil, exit.Usage(errors.New("the specs of the sites contradict each other: " + strings.Join(differences, "; ")))
-	}
-	return all, nil
+	return all, sites.Agree(opened)
 }
 
 // change returns the change at a site.

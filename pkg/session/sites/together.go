@@ -2,8 +2,10 @@ package sites
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/fdb"
@@ -101,6 +103,24 @@ func shareCoordinator(a, b fdb.ConnectionString) bool {
 func prefixesDiffer(_ context.Context, a, b *Opened) error {
 	if prefix := a.Resource.Spec.ProcessGroupIDPrefix; prefix == b.Resource.Spec.ProcessGroupIDPrefix {
 		return exit.Usagef("sites %s and %s: spec.processGroupIDPrefix must differ, both have %q", a.Name, b.Name, prefix)
+	}
+	return nil
+}
+
+// AreRead requires that all sites were read: nothing is changed beside one that was not.
+func AreRead(all []*Opened) error {
+	for _, o := range all {
+		if o.Unread != "" {
+			return &exit.Error{Code: exit.ExitUnreachable, Err: errors.New(o.AsUnread(o.Unread).Warning() + " (nothing was changed)")}
+		}
+	}
+	return nil
+}
+
+// Agree requires that the specs of the sites do not contradict each other: there is no common plan for them.
+func Agree(all []*Opened) error {
+	if differences := Contradictions(all); len(differences) > 0 {
+		return exit.Usage(errors.New("the specs of the sites contradict each other: " + strings.Join(differences, "; ")))
 	}
 	return nil
 }
