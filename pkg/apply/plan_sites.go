@@ -19,7 +19,7 @@ import (
 type SitePlan struct {
 	Env *session.Env
 	Keyed
-	// Idle is true at a site where the command changes nothing. Its Lease is taken all the same: nobody acts there meanwhile.
+	// Idle is true at a site where the command changes nothing. Its Lease is taken all the same: no other run acts there meanwhile.
 	Idle bool
 }
 

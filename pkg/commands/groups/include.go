@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -91,7 +90,7 @@ func (o IncludeOptions) run(ctx context.Context, env *session.Env, args []string
 		return err
 	}
 	o.OverSites = len(named) > 0
-	if err := errors.Join(o.check(env), oneSite(named, len(o.targets) > 0, "--target")); err != nil {
+	if err := o.check(env); err != nil {
 		return err
 	}
 	if o.OverSites {
@@ -143,6 +142,9 @@ func (o IncludeOptions) check(env *session.Env) error {
 		if !admin.IsTarget(target) {
 			return exit.Usagef("--target must be an IP, IP:PORT or a locality such as locality_zoneid:rack-1, not %q", target)
 		}
+	}
+	if o.OverSites && len(o.targets) > 0 {
+		return ofOneSite("--target")
 	}
 	return o.Check(env)
 }

@@ -2,7 +2,6 @@ package groups
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -125,7 +124,7 @@ func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string
 		return err
 	}
 	o.OverSites = len(named) > 0
-	if err := errors.Join(o.check(env), oneSite(named, o.skip, "--skip-exclusion")); err != nil {
+	if err := o.check(env); err != nil {
 		return err
 	}
 	if o.OverSites {
@@ -213,6 +212,8 @@ func (o ReplaceOptions) check(env *session.Env) error {
 	switch {
 	case o.Max < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
+	case o.skip && o.OverSites:
+		return ofOneSite("--skip-exclusion")
 	case o.skip && (o.Undo || o.Max > 1 || o.perZone):
 		return exit.Usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.Confirmed != "" && !o.skip:

@@ -149,10 +149,7 @@ func hasPrefix(c *v1beta2.FoundationDBCluster, word string) bool {
 	return prefix != "" && strings.HasPrefix(strings.TrimPrefix(word, session.GroupPrefix), prefix+"-")
 }
 
-// oneSite refuses a flag that concerns one site.
-func oneSite(named []sites.Site, given bool, flag string) error {
-	if len(named) > 0 && given {
-		return exit.Usagef("%s is not supported with --contexts or --sites: run the command at one site (--context)", flag)
-	}
-	return nil
+// ofOneSite refuses a flag that concerns one site.
+func ofOneSite(flag string) error {
+	return exit.Usagef("%s is not supported with --contexts or --sites: run the command at one site (--context)", flag)
 }
