@@ -318,7 +318,8 @@ type StageFlags struct {
 // Stages returns the stages to run, in their order.
 func (f StageFlags) Stages() ([]plan.Stage, error) { return f.chosen(stages.ClusterWith(f.Options)) }
 
-// chosen returns those of all stages that are to run, in their order.
+// chosen returns those of all stages that are to run, in their order. A pass over a cluster always begins with recording what it
+// observes: the stages decide by the conditions in the status, and would repeat what a status of before still asks for.
 func (f StageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
 	only, err := canonical(f.Only, from)
 	if err != nil {
@@ -328,13 +329,19 @@ func (f StageFlags) chosen(from []plan.Stage) ([]plan.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	from = slices.DeleteFunc(from, func(s plan.Stage) bool {
-		return (len(only) > 0 && !slices.Contains(only, s.Name)) || slices.Contains(skip, s.Name)
-	})
-	if len(from) == 0 {
+	named := func(s plan.Stage) bool {
+		return (len(only) == 0 || slices.Contains(only, s.Name)) && !slices.Contains(skip, s.Name)
+	}
+	if !slices.ContainsFunc(from, named) {
 		return nil, exit.Usagef("--only and --skip leave no stage to run")
 	}
-	return from, nil
+	var chosen []plan.Stage
+	for i, s := range from {
+		if named(s) || i == 0 && s.Name == plan.StageUpdateStatus {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen, nil
 }
 
 // StageNames returns the names of all stages that can be selected, in their order.

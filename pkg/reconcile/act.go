@@ -187,9 +187,12 @@ func (p *Pass) carryOut(ctx context.Context, stage plan.Stage, batch []plan.Acti
 			continue
 		}
 		p.Report(ActionDone{Stage: stage.Name, Action: a, Err: errs[i]})
-		if errs[i] == nil {
+		switch {
+		case errs[i] == nil:
 			p.result.Acted++
-		} else {
+		case plan.Records(a):
+			errs[i] = &UnrecordedError{fmt.Errorf("%s: %w", a.Describe(), errs[i])}
+		default:
 			errs[i] = fmt.Errorf("%s: %w", a.Describe(), errs[i])
 		}
 	}

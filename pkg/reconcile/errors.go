@@ -65,6 +65,17 @@ func (e *BeyondPlanError) Error() string {
 	return fmt.Sprintf("%s: %s would %s, which is not in the approved plan", plan.GatePlan, e.Stage, e.Action.Describe())
 }
 
+// UnrecordedError means that what the pass observed could not be stored: no later stage may decide by an outdated status. It
+// would restart again what has restarted, or replace what has come back.
+type UnrecordedError struct{ Err error }
+
+func (e *UnrecordedError) Error() string {
+	return e.Err.Error() + "; no later stage decides by an outdated status"
+}
+
+// Unwrap returns the cause.
+func (e *UnrecordedError) Unwrap() error { return e.Err }
+
 // UnreachableError means that the Kubernetes API is not reachable, so no stage can decide.
 type UnreachableError struct{ Err error }
 

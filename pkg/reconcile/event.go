@@ -130,7 +130,7 @@ type (
 		// Interrupted is true when the context ended before the pass did.
 		Interrupted bool
 		// Stopped is what ended the pass early: a *HeldError, a *RefusedError, a
-		// *BeyondPlanError, an *UnreachableError, an *InvalidSpecError, or nil.
+		// *BeyondPlanError, an *UnreachableError, an *UnrecordedError, an *InvalidSpecError, or nil.
 		Stopped error
 	}
 )

@@ -204,11 +204,13 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 		beyond      *BeyondPlanError
 		notYet      *NotYetError
 		unreachable *UnreachableError
+		unrecorded  *UnrecordedError
 		unchecked   *gatesError
 		invalid     *InvalidSpecError
 	)
+	isUnrecorded := errors.As(err, &unrecorded)
 	switch rejected := refusalsIn(err); {
-	case len(rejected) > 0: // later stages may still do what needs none of these objects
+	case len(rejected) > 0 && !isUnrecorded: // later stages may still do what needs none of these objects
 		d := plan.Decision{Hold: plan.RefusedHold(rejected)}
 		p.Report(StageDecided{Stage: stage.Name, Decision: d})
 		p.conclude(stage, d)
@@ -227,17 +229,19 @@ func (p *Pass) fail(stage plan.Stage, err error) {
 	case errors.As(err, &beyond):
 		p.ended(stage, Blocked, err)
 		p.result.Stopped = beyond
-	case errors.As(err, &notYet) && notYet.Hold != nil:
+	case errors.As(err, &notYet) && notYet.Hold != nil && !isUnrecorded:
 		d := plan.Decision{Hold: notYet.Hold}
 		p.Report(StageDecided{Stage: stage.Name, Decision: d})
 		p.conclude(stage, d)
-	case errors.As(err, &notYet):
+	case errors.As(err, &notYet) && !isUnrecorded:
 		p.ended(stage, Waiting, err)
 		p.result.RetryAfter = max(p.result.RetryAfter, notYetRetry)
 	default:
 		p.result.Failures = append(p.result.Failures, fmt.Errorf("%s: %w", stage.Name, err))
 		if errors.As(err, &unreachable) {
 			p.result.Stopped = unreachable
+		} else if isUnrecorded {
+			p.result.Stopped = unrecorded
 		} else if errors.As(err, &invalid) {
 			p.result.Stopped = invalid
 		} else if errors.As(err, &unchecked) {

@@ -163,6 +163,27 @@ func TestAFailedStageDoesNotStopLaterOnes(t *testing.T) {
 	}
 }
 
+// Conditions that are not recorded any more would restart again what has restarted, and replace what has come back.
+func TestNoLaterStageDecidesByAStatusThatCouldNotBeWritten(t *testing.T) {
+	write := plan.WriteStatus{Cluster: "storm"}
+	for name, err := range map[string]error{
+		"forbidden":             errors.New("forbidden"),
+		"refused for now":       &reconcile.NotYetError{Err: errors.New("try again later")},
+		"refused with a reason": &reconcile.NotYetError{Err: errors.New("refused"), Hold: &plan.Hold{Code: plan.HoldEvictionRefused, Reason: "for now"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &ledger{fact: "storm", refuse: map[string]error{write.Describe(): err}}
+			done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", write), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})
+			if _, is := errors.AsType[*reconcile.UnrecordedError](done.Stopped); !is || done.Outcome != reconcile.Failed {
+				t.Errorf("%s, stopped by %v", done.Outcome, done.Stopped)
+			}
+			if done.Acted != 0 || len(l.acted) != 0 {
+				t.Errorf("acted %v after a status that could not be written", l.acted)
+			}
+		})
+	}
+}
+
 func TestATemporaryRefusalIsAWaitAndLaterStagesRun(t *testing.T) {
 	l := &ledger{fact: "storm", refuse: map[string]error{locked.Describe(): &reconcile.NotYetError{Err: errors.New("try again later")}}}
 	done, _ := run(t, reconcile.Pass{Stages: []plan.Stage{stage("One", "storm", locked), stage("Two", "storm", unlocked)}, Observer: l, Actor: l})

@@ -115,8 +115,8 @@ func beside(cmd *cobra.Command, f *apply.ChangeFlags) {
 
 // Stages adds the flags that select the stages of a pass.
 func Stages(cmd *cobra.Command, f *apply.StageFlags) {
-	cmd.Flags().StringSliceVar(&f.Only, "only", nil, "comma-separated stages to run; each decides on the current status")
-	cmd.Flags().StringSliceVar(&f.Skip, "skip", nil, "comma-separated stages to skip")
+	cmd.Flags().StringSliceVar(&f.Only, "only", nil, "comma-separated stages to run, after the status was recorded, by which each decides")
+	cmd.Flags().StringSliceVar(&f.Skip, "skip", nil, "comma-separated stages to skip; the status is recorded before the first stage all the same")
 	cmd.Flags().BoolVar(&f.Options.ReplaceOnSecurityContextChange, "replace-on-security-context-change", false,
 		"If true, also replace process groups whose pods were created with another file group, user or group")
 	cmd.Flags().BoolVar(&f.Options.Adopt, "adopt", false,

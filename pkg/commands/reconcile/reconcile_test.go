@@ -274,7 +274,7 @@ func TestSelectedStagesNeverReportTheClusterAsReconciled(t *testing.T) {
 		args []string
 		want string
 	}{
-		"only a step with nothing to do":   {args: []string{"--only", "UpdateLabels"}, want: "sample: nothing to do in the selected stages; the others were not run\n"},
+		"only a step with nothing to do":   {args: []string{"--only", "UpdateLabels"}, want: "sample: the selected stages are done (1 action); the others were not run\n"},
 		"without the step that looks last": {args: []string{"--skip", "UpdateStatus"}, want: "); the others were not run\n"},
 	}
 	for name, tc := range tests {

@@ -163,6 +163,15 @@ func (f *finished) add(t *testing.T, operation string, first Single, played, bro
 	}
 }
 
+// Found by playing all pairs of an operation.
+func TestPairsOfFaultsThatBrokeAnInvariantBreakNoneAnyMore(t *testing.T) {
+	for why, pair := range map[string]struct{ operation, first, second string }{
+		"all processes restarted every ten minutes while the status could not be written": {"knob", "1:user-excludes@log-20566", "4/AddProcessGroups/AddGroups:write-forbidden"},
+	} {
+		t.Run(why, func(t *testing.T) { exhaustionOf(t, pair.operation).only(t, pair.first, pair.second) })
+	}
+}
+
 // A first fault that is finished is not played again, unless an invariant broke or another share of second ones is requested.
 func TestFinishedPairsAreNotPlayedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "state")
