@@ -43,8 +43,9 @@ func (s state) write(file string) error {
 	return nil
 }
 
-// networks is how many pod networks a machine has.
-const networks = 255
+// networks is how many pod networks a machine has; shortNetworks of them have so short addresses that tables with them fit
+// a terminal of 80 columns.
+const networks, shortNetworks = 255, 100
 
 // claimNetwork takes a pod network that no other sandbox of this machine uses: the requested one, or the first
 // free one from that of the directory on. So the network of a sandbox that starts again is hardly ever taken by
@@ -60,7 +61,7 @@ func claimNetwork(requested, dir string) (string, net.Listener, error) {
 	first := fnv.New32a()
 	first.Write([]byte(dir))
 	for i := range uint32(networks) {
-		network := fmt.Sprintf("127.%d.0.0/16", (first.Sum32()+i)%networks)
+		network := fmt.Sprintf("127.%d.0.0/16", (first.Sum32()%shortNetworks+i)%networks)
 		if l, err := claim(network); err == nil {
 			return network, l, nil
 		}
