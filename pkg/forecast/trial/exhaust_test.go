@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-fdb/kubectl-fdb/api/v1beta2"
+	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/plan"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/sim/simtest"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/reconcile/stages"
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/ui"
@@ -47,7 +48,7 @@ func (x exhaustion) begin(t *testing.T, story io.Writer) *History {
 	return h
 }
 
-// singles are all histories of the operation with one fault: at the first of the same steps.
+// singles are all histories of the operation with one fault: at the first of the same steps before and after processes were taken down.
 func (x exhaustion) singles(t *testing.T) []Single {
 	t.Helper()
 	all, violations := x.faults(t, nil)
@@ -57,11 +58,12 @@ func (x exhaustion) singles(t *testing.T) []Single {
 	return all
 }
 
-// faults are all that the operation can meet after others: at the first of the same steps.
+// faults are all that the operation can meet after others: at the first of the same steps, and again at the first of those after
+// processes were restarted, or pods deleted, since what is recorded then is what keeps that from being repeated.
 func (x exhaustion) faults(t *testing.T, former []Single) (all []Single, found []Violation) {
 	t.Helper()
 	h, met := x.begin(t, nil), 0
-	seen := map[Step]bool{}
+	seen, down := map[[2]Step]bool{}, Step{}
 	h.arriving = func(at Step, about []v1beta2.ProcessGroupID) bool {
 		if met < len(former) {
 			if at != former[met].Step {
@@ -71,7 +73,10 @@ func (x exhaustion) faults(t *testing.T, former []Single) (all []Single, found [
 			met++
 			return true
 		}
-		same := Step{Stage: at.Stage, Kind: at.Kind}
+		same := [2]Step{{Stage: at.Stage, Kind: at.Kind}, down}
+		if takesDown(at.Kind) {
+			down = same[0]
+		}
 		if h.calm || seen[same] && at.Stage != "" {
 			return false
 		}
@@ -87,6 +92,11 @@ func (x exhaustion) faults(t *testing.T, former []Single) (all []Single, found [
 	h.endure(t.Context())
 	h.converge(t.Context())
 	return all, h.violations
+}
+
+// takesDown reports whether actions of a kind take processes down.
+func takesDown(kind string) bool {
+	return kind == plan.KindOf(plan.RestartProcesses{}) || kind == plan.KindOf(plan.DeletePods{})
 }
 
 // mostPassSteps is how many of the passes of an operation meet faults before they begin.
