@@ -36,6 +36,21 @@ func TestRestartContinuesUntilEveryWaveReportsAgain(t *testing.T) {
 	golden.RequireEqual(t, g.Out.Bytes())
 }
 
+// Its entry stays in the status until its exclusion may end, minutes after the last recovery.
+func TestARestartDoesNotWaitForARemovedProcessGroup(t *testing.T) {
+	g := aged(t)
+	if code := g.Run("replace", "sample", g.Storage()[0], "--wait", "--yes"); code != exit.ExitDone {
+		t.Fatalf("replace: exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+	if left := len(g.Storage()); left != 4 {
+		t.Fatalf("%d storage process groups in the status, want the removed one as well", left)
+	}
+	g.Cluster.Acted = nil
+	if code := g.Run("restart", "sample", "--class", "storage", "--wait", "--yes", "--timeout", "1h"); code != exit.ExitDone || len(g.Kills()) != 3 {
+		t.Errorf("exit code %d after %d restarts: %s%s", code, len(g.Kills()), &g.Out, &g.Err)
+	}
+}
+
 func TestRestartExitCodes(t *testing.T) {
 	tests := map[string]struct {
 		given func(*commandstest.Given)

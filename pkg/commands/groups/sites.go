@@ -82,7 +82,7 @@ func (a acrossSites) changes(ctx context.Context, env *session.Env, opened []*si
 	if err != nil {
 		return nil, err
 	}
-	across := &apply.Across{Env: env, Args: slices.Concat([]string{a.verb}, a.cluster, a.IDs)}
+	across := &apply.Across{Env: env, Args: slices.Concat([]string{a.verb}, a.cluster)}
 	all, permissions := make([]apply.SitePlan, len(opened)), []session.Permission(nil)
 	for i, site := range opened {
 		c, err := a.change(ctx, site, ids[i], plans[site.Name])
@@ -92,6 +92,7 @@ func (a acrossSites) changes(ctx context.Context, env *session.Env, opened []*si
 		}
 		if !idle {
 			permissions = c.Permissions
+			across.Args = joined(across.Args, c.Args[2:])
 		}
 		c.Across = across
 		all[i] = apply.SitePlan{Env: site.Env, Keyed: apply.Keyed{Key: site.Key(), Change: c}, Idle: none != nil}
@@ -103,6 +104,18 @@ func (a acrossSites) changes(ctx context.Context, env *session.Env, opened []*si
 		all[i].Permissions = permissions // of an idle one for its Lease
 	}
 	return all, nil
+}
+
+// joined adds the process groups and flags of a site to a command line over all sites. The time from which restarts count is that of the
+// first site.
+func joined(words, of []string) []string {
+	for _, word := range of {
+		if slices.Contains(words, word) || sinceOf(words) != "" && sinceOf([]string{word}) != "" {
+			continue
+		}
+		words = append(words, word)
+	}
+	return words
 }
 
 // change returns the part of a site. It counts from the time of its approved plan, if there is one.

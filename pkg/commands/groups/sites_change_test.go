@@ -205,3 +205,20 @@ func TestNothingIsChangedOverSitesThatAreNotOfOneMind(t *testing.T) {
 		})
 	}
 }
+
+// A selection may match others by then.
+func TestTheHintToResumeOverSitesNamesTheChosenProcessGroups(t *testing.T) {
+	g := agedSites(t)
+	if code := g.Run("restart", threeSites, "--class", "storage", "--yes"); code != exit.ExitWaiting {
+		t.Fatalf("exit code %d: %s%s", code, &g.Out, &g.Err)
+	}
+	_, hint, _ := strings.Cut(g.Err.String(), "hint: wait until done: kubectl fdb restart ")
+	for site := range maps.Keys(g.Sites) {
+		if !strings.Contains(hint, " "+storageAt(g, site)+" ") && !strings.HasPrefix(hint, storageAt(g, site)+" ") {
+			t.Errorf("without the process groups of %s: %s", site, hint)
+		}
+	}
+	if n := strings.Count(hint, "--since="); n != 1 {
+		t.Errorf("%d times --since: %s", n, hint)
+	}
+}

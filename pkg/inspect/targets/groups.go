@@ -221,11 +221,14 @@ func Restarts(f inspect.Facts, ids []v1beta2.ProcessGroupID, since time.Time) []
 	targets := make([]inspect.Target, len(ids))
 	for i, id := range ids {
 		g := f.Cluster.ProcessGroup(id)
-		if g == nil {
+		progress := safety.RestartOfNone
+		if g != nil {
+			progress = safety.RestartedSince(f.Snapshot, g, since)
+		}
+		if progress == safety.RestartOfNone {
 			targets[i] = inspect.Target{ID: string(id), Phase: phaseRemoved, Note: "it was removed from the cluster", Reached: true}
 			continue
 		}
-		progress := safety.RestartedSince(f.Snapshot, g, since)
 		targets[i] = inspect.Target{ID: string(id), Phase: restartPhases[progress], Note: restartNotes[progress], Reached: progress == safety.RestartDone}
 	}
 	return targets

@@ -153,6 +153,8 @@ const (
 	RestartUnknown Restarted = "silent"
 	// RestartDone has all of its processes reporting, all started after the request.
 	RestartDone Restarted = "back"
+	// RestartOfNone is a drained process group without a process: its removal only waits for the end of its exclusion.
+	RestartOfNone Restarted = "removed"
 )
 
 // RestartedSince determines the progress from the uptime of the group's processes. Since is by
@@ -163,7 +165,10 @@ func RestartedSince(s plan.Snapshot, g *v1beta2.ProcessGroupStatus, since time.T
 		return RestartUnknown
 	}
 	processes := s.Database.Status.ProcessesOf(string(g.ProcessGroupID))
-	if len(processes) < serversOf(s, g) {
+	switch {
+	case g.IsRemovable() && len(processes) == 0:
+		return RestartOfNone
+	case len(processes) < serversOf(s, g):
 		return RestartUnknown
 	}
 	step := RestartDone

@@ -67,7 +67,7 @@ func (r Restart) Classify(s plan.Snapshot) (due []*v1beta2.ProcessGroupStatus, u
 			due = append(due, g)
 		case safety.RestartUnknown:
 			unknown = append(unknown, string(id))
-		case safety.RestartDone:
+		case safety.RestartDone, safety.RestartOfNone:
 		}
 	}
 	slices.SortStableFunc(due, func(a, b *v1beta2.ProcessGroupStatus) int { return restartRank(a) - restartRank(b) })
