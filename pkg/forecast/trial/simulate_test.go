@@ -47,6 +47,7 @@ func TestFormerlyFailingSimulationHistories(t *testing.T) {
 		"a new process that ended before any pass has seen it report":          6600349,
 		"a new process, while the only document in between has no processes":   6603638,
 		"what the list of the spec keeps stays away with its wrong image":      6542412,
+		"a template that never started takes no second pod down by its tag":    6703447,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -60,7 +60,14 @@ func updatePods(s plan.Snapshot, o plan.Options) plan.Decision {
 // volume of the one before.
 func (u *podUpdate) keepLastVolumes(s plan.Snapshot) (keep readings.VolumesGoing) {
 	ends := func(pod outdatedPod) bool { return keep.Keeps(s, s.Cluster.ProcessGroup(pod.Group)) }
-	u.unstarted, u.outdated = slices.DeleteFunc(u.unstarted, ends), slices.DeleteFunc(u.outdated, ends)
+	u.unstarted = slices.DeleteFunc(u.unstarted, func(pod outdatedPod) bool {
+		kept := ends(pod)
+		if g := s.Cluster.ProcessGroup(pod.Group); kept {
+			u.stranded = append(u.stranded, podOf{g, s.Pod(g)})
+		}
+		return kept
+	})
+	u.outdated = slices.DeleteFunc(u.outdated, ends)
 	return keep
 }
 
@@ -77,6 +84,10 @@ func (u *podUpdate) decide(s plan.Snapshot) plan.Decision {
 	}
 	if len(u.unstarted) > 0 {
 		return recreateUnstarted(u.unstarted, len(u.outdated))
+	}
+	// The template may have been changed since, and have the same fault: only a pod that starts would show that. What keeps the pod is the reason.
+	if startFailures(u.stranded).stuck > 0 {
+		return plan.Decision{}
 	}
 	unproven := u.unproven()
 	if startFailures(unproven).stuck > 0 {

@@ -24,6 +24,8 @@ type podUpdate struct {
 	outdated []outdatedPod
 	// unstarted are the outdated pods that never started.
 	unstarted []outdatedPod
+	// stranded are those of the unstarted ones that are kept, since the data on the volume would end with them.
+	stranded []podOf
 	// notReporting are the current pods, of groups with a volume, whose processes do not report.
 	notReporting []podOf
 	// attempted are the current pods, of any class, that do not show yet that their template works.

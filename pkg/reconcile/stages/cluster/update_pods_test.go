@@ -279,6 +279,13 @@ func TestUpdatePods(t *testing.T) {
 			From: stagestest.OutdatedStorage, Given: stagestest.All(func(s *plan.Snapshot) { neverStarted(s, "storage-116") }, going("storage-114", "storage-115", "storage-116")),
 			Holds: "3 pods are not deleted, because the data on the volumes would be lost with them: ",
 		},
+		"takes no pod down beside one that cannot start and whose PVC is being deleted: the template was never seen to work": {
+			From: stagestest.OutdatedStorage, Given: stagestest.All(func(s *plan.Snapshot) {
+				neverStarted(s, "storage-116")
+				cannotStart(s, s.Cluster.ProcessGroup("storage-116"), "ImagePullBackOff")
+			}, going("storage-116")),
+			Holds: "1 pod is not deleted, because the data on the volume would be lost with it: storage-116: PVC sample-storage-116-data is being deleted",
+		},
 		"recreates a pod that never started while the database is unavailable": {
 			From: stagestest.OutdatedStorage, Given: func(s *plan.Snapshot) {
 				neverStarted(s, "storage-116")
