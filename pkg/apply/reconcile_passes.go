@@ -150,6 +150,9 @@ func (a *approving) stores() bool {
 // question prompts for the confirmation of what was shown.
 func (a *approving) question(ctx context.Context, view planned.PlanView) error {
 	if !a.LosesData(view) {
+		if a.stores() && view.Work() == 0 && !view.Foresees() {
+			return a.Env.Prompt().Agrees(ctx, view, "Store this spec?")
+		}
 		return a.Env.Prompt().Agrees(ctx, view, questionAbout(view))
 	}
 	if err := a.Env.Prompt().AgreesByName(ctx, view, a.noun(), a.Key.Name); err != nil {
@@ -161,10 +164,7 @@ func (a *approving) question(ctx context.Context, view planned.PlanView) error {
 
 // questionAbout returns the prompt for a plan: with a forecast it is about all passes.
 func questionAbout(v planned.PlanView) string {
-	if len(v.Items) == 0 {
-		return "Store this spec?"
-	}
-	if v.Forecast != nil && v.Forecast.Unavailable == nil {
+	if v.Foresees() {
 		return "Apply these changes, and later those of the forecast?"
 	}
 	return "Apply these changes?"
