@@ -150,10 +150,7 @@ func (a *approving) stores() bool {
 // question prompts for the confirmation of what was shown.
 func (a *approving) question(ctx context.Context, view planned.PlanView) error {
 	if !a.LosesData(view) {
-		if a.stores() && view.Work() == 0 && !view.Foresees() {
-			return a.Env.Prompt().Agrees(ctx, view, "Store this spec?")
-		}
-		return a.Env.Prompt().Agrees(ctx, view, questionAbout(view))
+		return a.Env.Prompt().Agrees(ctx, view, a.questionAbout(view))
 	}
 	if err := a.Env.Prompt().AgreesByName(ctx, view, a.noun(), a.Key.Name); err != nil {
 		return err
@@ -162,10 +159,14 @@ func (a *approving) question(ctx context.Context, view planned.PlanView) error {
 	return nil
 }
 
-// questionAbout returns the prompt for a plan: with a forecast it is about all passes.
-func questionAbout(v planned.PlanView) string {
-	if v.Foresees() {
+// questionAbout returns the prompt for a plan: with a forecast it is about all passes, and about the spec alone where nothing but the
+// status follows.
+func (a *approving) questionAbout(v planned.PlanView) string {
+	switch {
+	case v.Foresees():
 		return "Apply these changes, and later those of the forecast?"
+	case a.stores() && v.Work() == 0:
+		return "Store this spec?"
 	}
 	return "Apply these changes?"
 }
