@@ -80,7 +80,7 @@ and while this run holds the Leases of all sites.`,
 }
 
 func (o ExcludeOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	named, err := o.sites.Sites(env, onlySites)
+	named, err := o.sites.Sites(env, sites.Scope{})
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ and while this run holds the Leases of all sites.`,
 
 func (o IncludeOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	o.Reversible = true
-	named, err := o.sites.Sites(env, onlySites)
+	named, err := o.sites.Sites(env, sites.Scope{Other: len(o.targets) > 0, Words: "--target"})
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,6 @@ func (o IncludeOptions) check(env *session.Env) error {
 		if !admin.IsTarget(target) {
 			return exit.Usagef("--target must be an IP, IP:PORT or a locality such as locality_zoneid:rack-1, not %q", target)
 		}
-	}
-	if o.OverSites && len(o.targets) > 0 {
-		return ofOneSite("--target")
 	}
 	return o.Check(env)
 }

@@ -119,7 +119,7 @@ and while this run holds the Leases of all sites.`,
 
 func (o ReplaceOptions) run(ctx context.Context, env *session.Env, args []string) error {
 	o.Dangerous = o.skip
-	named, err := o.sites.Sites(env, onlySites)
+	named, err := o.sites.Sites(env, sites.Scope{Other: o.skip, Words: "--skip-exclusion"})
 	if err != nil {
 		return err
 	}
@@ -212,8 +212,6 @@ func (o ReplaceOptions) check(env *session.Env) error {
 	switch {
 	case o.Max < 1:
 		return exit.Usagef("--max-concurrent must be at least 1")
-	case o.skip && o.OverSites:
-		return ofOneSite("--skip-exclusion")
 	case o.skip && (o.Undo || o.Max > 1 || o.perZone):
 		return exit.Usagef("--skip-exclusion conflicts with --undo, --max-concurrent and --per-zone: it removes one fault domain at a time, and cannot be undone")
 	case o.Confirmed != "" && !o.skip:

@@ -92,7 +92,7 @@ and while this run holds the Leases of all sites.`,
 }
 
 func (o RestartOptions) run(ctx context.Context, env *session.Env, args []string) error {
-	named, err := o.sites.Sites(env, onlySites)
+	named, err := o.sites.Sites(env, sites.Scope{})
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/kubectl-fdb/kubectl-fdb/pkg/session/sites"
 )
 
-// onlySites is what a command about process groups over several sites excludes: nothing but sites is named.
-var onlySites = sites.Scope{}
-
 // acrossSites is a change of process groups of a database with a resource in each of several Kubernetes clusters. Each group
 // is changed at the site whose resource has it.
 type acrossSites struct {
@@ -86,7 +83,7 @@ func (a acrossSites) changes(ctx context.Context, env *session.Env, opened []*si
 	all, permissions := make([]apply.SitePlan, len(opened)), []session.Permission(nil)
 	for i, site := range opened {
 		c, err := a.change(ctx, site, ids[i], plans[site.Name])
-		none, idle := errors.AsType[*cmdutil.NoneChosenError](err)
+		_, idle := errors.AsType[*cmdutil.NoneChosenError](err)
 		if err != nil && !idle {
 			return nil, site.Problem(err)
 		}
@@ -95,7 +92,7 @@ func (a acrossSites) changes(ctx context.Context, env *session.Env, opened []*si
 			across.Args = joined(across.Args, c.Args[2:])
 		}
 		c.Across = across
-		all[i] = apply.SitePlan{Env: site.Env, Keyed: apply.Keyed{Key: site.Key(), Change: c}, Idle: none != nil}
+		all[i] = apply.SitePlan{Env: site.Env, Keyed: apply.Keyed{Key: site.Key(), Change: c}, Idle: idle}
 	}
 	if permissions == nil {
 		return nil, exit.Usagef("no process group of any site matches (nothing was changed)")
@@ -138,17 +135,20 @@ func (a acrossSites) idsBySite(opened []*sites.Opened) ([][]string, error) {
 	ids := make([][]string, len(opened))
 	var unknown []string
 	for _, word := range a.IDs {
-		at := slices.IndexFunc(opened, func(site *sites.Opened) bool {
-			return len(session.GroupsFor(plan.Snapshot{Cluster: site.Resource}, word)) > 0
+		at := having(opened, func(c *v1beta2.FoundationDBCluster) bool {
+			return len(session.GroupsFor(plan.Snapshot{Cluster: c}, word)) > 0
 		})
-		if at < 0 {
-			at = slices.IndexFunc(opened, func(site *sites.Opened) bool { return hasPrefix(site.Resource, word) })
+		if len(at) == 0 {
+			at = having(opened, func(c *v1beta2.FoundationDBCluster) bool { return hasPrefix(c, word) })
 		}
-		if at < 0 {
+		switch len(at) {
+		case 0:
 			unknown = append(unknown, word)
-			continue
+		case 1:
+			ids[at[0]] = append(ids[at[0]], word)
+		default: // an address that pods of two Kubernetes clusters have, or had
+			return nil, exit.Usagef("%q is ambiguous: it matches process groups of sites %s and %s; use an ID (nothing was changed)", word, opened[at[0]].Name, opened[at[1]].Name)
 		}
-		ids[at] = append(ids[at], word)
 	}
 	if len(unknown) > 0 {
 		return nil, exit.Usagef("process groups not found at any site: %s (nothing was changed)", strings.Join(unknown, ", "))
@@ -156,13 +156,18 @@ func (a acrossSites) idsBySite(opened []*sites.Opened) ([][]string, error) {
 	return ids, nil
 }
 
+// having returns which of the sites have such a resource.
+func having(opened []*sites.Opened, is func(*v1beta2.FoundationDBCluster) bool) (at []int) {
+	for i, site := range opened {
+		if is(site.Resource) {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
 // hasPrefix reports whether a word can be the ID of a process group of a cluster that is not in its status any more.
 func hasPrefix(c *v1beta2.FoundationDBCluster, word string) bool {
 	prefix := c.Spec.ProcessGroupIDPrefix
 	return prefix != "" && strings.HasPrefix(strings.TrimPrefix(word, session.GroupPrefix), prefix+"-")
-}
-
-// ofOneSite refuses a flag that concerns one site.
-func ofOneSite(flag string) error {
-	return exit.Usagef("%s is not supported with --contexts or --sites: run the command at one site (--context)", flag)
 }

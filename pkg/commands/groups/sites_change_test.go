@@ -146,7 +146,7 @@ func TestAPlanOverSitesOfARestartIsCarriedOut(t *testing.T) {
 	}
 }
 
-func TestNothingIsChangedOverSitesThatAreNotOfOneMind(t *testing.T) {
+func TestARefusedCommandChangesProcessGroupsAtNoSite(t *testing.T) {
 	tests := map[string]struct {
 		given func(g *commandstest.Given)
 		args  []string
@@ -154,7 +154,15 @@ func TestNothingIsChangedOverSitesThatAreNotOfOneMind(t *testing.T) {
 		says  string
 	}{
 		"a process group of no site": {args: []string{"replace", "storage-1"}, code: exit.ExitUsage, says: "process groups not found at any site: storage-1 (nothing was changed)"},
-		"no process group":           {args: []string{"replace"}, code: exit.ExitUsage, says: "process groups are required"},
+		"an address at two sites": {
+			given: func(g *commandstest.Given) {
+				for _, site := range []string{"dc1", "dc3"} {
+					g.Sites[site].GroupOf(v1beta2.ProcessClassLog).Addresses = []string{"10.1.2.3"}
+				}
+			},
+			args: []string{"replace", "10.1.2.3", "--yes"}, code: exit.ExitUsage, says: "\"10.1.2.3\" is ambiguous: it matches process groups of sites dc1 and dc3",
+		},
+		"no process group": {args: []string{"replace"}, code: exit.ExitUsage, says: "process groups are required"},
 		"a selection that matches at no site": {
 			args: []string{"restart", "--class", "transaction"}, code: exit.ExitUsage, says: "no process group of any site matches (nothing was changed)",
 		},
@@ -176,8 +184,8 @@ func TestNothingIsChangedOverSitesThatAreNotOfOneMind(t *testing.T) {
 			given: func(g *commandstest.Given) { *g.Sites["dc2"].Cluster.Resource.Spec.LockOptions.DisableLocks = true },
 			args:  []string{"exclude", "FIRST", "--yes"}, code: exit.ExitUsage, says: "site dc2: spec.lockOptions.disableLocks",
 		},
-		"loss of data":       {args: []string{"replace", "FIRST", "--skip-exclusion"}, code: exit.ExitUsage, says: "--skip-exclusion is not supported with --contexts or --sites"},
-		"a target":           {args: []string{"include", "--target", "10.1.2.3"}, code: exit.ExitUsage, says: "--target is not supported with --contexts or --sites"},
+		"loss of data":       {args: []string{"replace", "FIRST", "--skip-exclusion"}, code: exit.ExitUsage, says: "--contexts and --sites conflict with --skip-exclusion"},
+		"a target":           {args: []string{"include", "--target", "10.1.2.3"}, code: exit.ExitUsage, says: "--contexts and --sites conflict with --target"},
 		"a server's dry run": {args: []string{"restart", "FIRST", "--dry-run=server"}, code: exit.ExitUsage, says: "--dry-run=server is not supported with --contexts or --sites"},
 		"a table of changes": {args: []string{"restart", "FIRST", "--yes", "-o", "yaml"}, code: exit.ExitUsage, says: "must be text or json"},
 		"without approval":   {given: func(g *commandstest.Given) { g.Input = new("n\n") }, args: []string{"replace", "FIRST"}, code: exit.ExitUnconfirmed, says: "declined (nothing was changed)"},
@@ -220,5 +228,18 @@ func TestTheHintToResumeOverSitesNamesTheChosenProcessGroups(t *testing.T) {
 	}
 	if n := strings.Count(hint, "--since="); n != 1 {
 		t.Errorf("%d times --since: %s", n, hint)
+	}
+}
+
+// What concerns one site acts there although the variable names all of them.
+func TestFlagsOfOneSiteAreNotForTheSitesOfTheVariable(t *testing.T) {
+	g := aged(t)
+	file := filepath.Join(t.TempDir(), "sites.yaml")
+	if err := os.WriteFile(file, []byte("sites:\n- context: dc1\n- context: dc2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.Env["KUBECTL_FDB_SITES"] = file
+	if code := g.Run("include", "sample", "--target", "10.1.2.3"); code != exit.ExitDone {
+		t.Errorf("exit code %d: %s%s", code, &g.Out, &g.Err)
 	}
 }
